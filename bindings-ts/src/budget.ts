@@ -34,6 +34,27 @@ export interface Budget {
   cancel?: (() => boolean) | undefined;
 }
 
+/** One budget for several calls, one after another. */
+export class SharedBudget {
+  readonly #budget: Budget | undefined;
+  readonly #end: number;
+
+  constructor(budget: Budget | undefined) {
+    this.#budget = budget;
+    this.#end = performance.now() + (budget?.msMax ?? Number.POSITIVE_INFINITY);
+  }
+
+  get isSpent(): boolean {
+    return performance.now() >= this.#end;
+  }
+
+  /** What the next call may take. */
+  rest(): Budget | undefined {
+    if (this.#budget?.msMax === undefined) return this.#budget;
+    return { ...this.#budget, msMax: Math.max(1, Math.trunc(this.#end - performance.now())) };
+  }
+}
+
 /** Makes a call with the budget as an `eliza_compile_config_t`, which is valid during the call only. */
 export function withBudget<T>(library: Library, budget: Budget | undefined, call: (config: Uint8Array | null) => T): T {
   if (!budget) return call(null);

@@ -15,7 +15,7 @@ import {
   eliza_trie_cache_stats_t,
 } from "./abi.generated.js";
 import { checkInstance, checkNoMore, checkSeveral, checkString } from "./arguments.js";
-import { type Budget, withBudget } from "./budget.js";
+import { type Budget, SharedBudget, withBudget } from "./budget.js";
 import { checkInteger, invalidArgument } from "./errors.js";
 import {
   type JsonSchema,
@@ -30,11 +30,13 @@ import { type Handle, type Library, type Symbols, hasSymbols } from "./library.j
 import { loadLibrary } from "./load.js";
 import { OutError, OutSlot, checkStatus, concatenate, encodeUnicode, encodeUtf8, readText } from "./memory.js";
 import {
+  type GrammarSyntax,
   type ResponseFormat,
-  type Tool,
   type ToolCallOptions,
-  argumentSchema,
   callSchema,
+  errorOfTools,
+  ofTools,
+  responseLanguage,
   responseSchema,
   withOwn,
 } from "./openai.js";
@@ -46,6 +48,7 @@ import { type StructuralTag, asStructuralTag, placed, readAs } from "./structura
 import { type TagsDescriptor, descriptorBytes } from "./tags.js";
 import { type TokenizerSlot, watchingTokenizer } from "./tokenizer.js";
 import { ToolCalls, type ToolCallsOptions } from "./tool-calls.js";
+import { type Tool, choose, jsonArguments, leaveOut, ofTool, readTool, readTools } from "./tools.js";
 import { Vocabulary } from "./vocabulary.js";
 
 /** The kinds of constraint: values of `Constraint.kind`. */
@@ -138,6 +141,8 @@ export class Constraint extends Owned {
   readonly tokenizer: TokenizerSlot;
   #kind: number | null = null;
   #read: ReadValue | null = null;
+  /** If they are others than the library's. */
+  #warnings: string[] | null = null;
 
   /**
    * Compiles a token tree. Throws ELIZA_ERR_PAYLOAD if the payload is malformed, ELIZA_ERR_LIMIT if it is too large,
@@ -289,47 +294,123 @@ export class Constraint extends Owned {
   }
 
   /**
-   * What a `response_format` of OpenAI's API asks for: a `json_schema`, a `json_object`, or a Zod schema. Null for
-   * `text`, which nothing constrains. A schema is always enforced, whether `strict` is there or not.
+   * What a `response_format` of OpenAI's API asks for: a `json_schema`, a `json_object`, or a Zod schema; or, as
+   * servers know them, a `structural_tag`, a `regex` or a `grammar`. Null for `text`, which nothing constrains. The options are
+   * those of a schema, which is always enforced, whether `strict` is there or not.
    */
   static responseFormat(
     vocabulary: Vocabulary,
     responseFormat: ResponseFormat | StandardJsonSchema | null | undefined,
     options?: JsonSchemaOptions,
   ): Constraint | null {
+    const budget = { budget: options?.budget };
+    const language = responseLanguage(responseFormat);
+    if (language) return Constraint.#ofLanguage(vocabulary, language.syntax, language.text, budget);
+    if (responseFormat && "type" in responseFormat && responseFormat.type === "structural_tag") {
+      return Constraint.tags(vocabulary, responseFormat, budget);
+    }
     const schema = responseSchema(responseFormat);
     return schema === null ? null : Constraint.jsonSchema(vocabulary, schema, options);
   }
 
-  /**
-   * A call of one of the `tools` of OpenAI's API, as JSON: `{"name": ..., "arguments": {...}}`, of which `form` says
-   * the keys, or whether it is a list; it is a ToolForm, or the name of one in TOOL_FORMS. `toolChoice` is "required"
-   * (the default), a function, or "none", which gives null. With "auto" the text may be no call, which throws
-   * ELIZA_ERR_INVALID_ARG: `toolCalls` serves it.
-   */
-  static toolCall(vocabulary: Vocabulary, tools: Iterable<Tool>, options: ToolCallOptions = {}): Constraint | null {
-    const { toolChoice, form, documents, ...others } = options;
-    const made = callSchema(tools, toolChoice, form);
-    if (!made) return null;
-    return Constraint.jsonSchema(vocabulary, made.schema, { ...others, documents: withOwn(made.documents, documents) });
+  static #ofLanguage(
+    vocabulary: Vocabulary,
+    syntax: GrammarSyntax,
+    text: string,
+    options: { budget?: Budget | undefined },
+  ): Constraint {
+    if (syntax === "regex") return Constraint.regex(vocabulary, text, options);
+    if (syntax === "lark") return Constraint.lark(vocabulary, text, options);
+    return Constraint.gbnf(vocabulary, text, { ebnf: syntax === "ebnf", ...options });
   }
 
   /**
-   * Free text with calls of the `tools` of OpenAI's API in it, as the chat template of a model writes them. With the
-   * `toolChoice` "required" there is at least one call, with a function one of that function, with "none" there is
-   * none; without `parallelToolCalls` there is at most one. `parse` reads a text, in which control tokens are spelled
-   * out, as an AssistantMessage; a call that was cut off stays in its content.
+   * A call of one of the `tools`, as JSON: `{"name": ..., "arguments": {...}}`, of which `form` says the keys, or
+   * whether it is a list; it is a ToolForm, or the name of one in TOOL_FORMS.
+   *
+   * `tools` are functions as OpenAI's, Anthropic's and Gemini's APIs have them, or as MCP lists them, or custom tools
+   * of OpenAI's, whose text is the string `input` in JSON. A key that nothing reads is an error; an error or warning
+   * names the tool. With `skipBadTools`, a tool that is wrong, unsupported or can never be called is left out, with a
+   * warning.
+   *
+   * `toolChoice` is "required" (the default), a function, or "none", which gives null; or what the other APIs say. With
+   * "auto" the text may be no call, which throws ELIZA_ERR_INVALID_ARG: `toolCalls` supports it.
+   */
+  static toolCall(vocabulary: Vocabulary, tools: Iterable<Tool>, options: ToolCallOptions = {}): Constraint | null {
+    const { toolChoice = "required", form, documents, skipBadTools = false, budget, ...others } = options;
+    const bad: string[] = [];
+    const found = readTools(tools, skipBadTools ? bad : undefined);
+    const { mode, names } = choose(found, toolChoice);
+    if (mode === "none") return null;
+    if (mode === "auto") {
+      throw invalidArgument(
+        'toolChoice: with "auto" the text may be no call: Constraint.toolCalls supports that, with the template of a ' +
+          "model; or constrain the call alone, once it has begun",
+      );
+    }
+    const shared = new SharedBudget(budget);
+    const schemas = new Map<string, JsonSchema>();
+    for (const name of names) {
+      try {
+        const schema = jsonArguments(found.get(name)!);
+        Constraint.#arguments(vocabulary, name, schema, { ...others, documents, budget: shared.rest() }).close();
+        schemas.set(name, schema);
+      } catch (error) {
+        leaveOut(error, skipBadTools && !shared.isSpent ? bad : undefined);
+      }
+    }
+    if (schemas.size === 0) throw invalidArgument(`tools: none is left: ${bad[0]}`);
+    const made = callSchema(schemas, form);
+    const all = { ...others, documents: withOwn(made.documents, documents), budget: shared.rest() };
+    try {
+      const constraint = Constraint.jsonSchema(vocabulary, made.schema, all);
+      constraint.#warnings = [...bad, ...constraint.warnings.map(ofTools)];
+      return constraint;
+    } catch (error) {
+      throw errorOfTools(error);
+    }
+  }
+
+  /** Of one tool, in a call as JSON. */
+  static #arguments(
+    vocabulary: Vocabulary,
+    name: string,
+    schema: JsonSchema,
+    options: JsonSchemaOptions | undefined,
+  ): Constraint {
+    try {
+      return Constraint.jsonSchema(vocabulary, schema, options);
+    } catch (error) {
+      throw ofTool(name, error);
+    }
+  }
+
+  /**
+   * Free text with calls of the `tools` in it, as the chat template of a model writes them; tools, errors and
+   * `skipBadTools` are as for `toolCall`. With the `toolChoice` "required" there is at least one call, with a function
+   * one of that function, with "none" there is none; `allowed_tools`, and what Anthropic's and Gemini's APIs say, is
+   * read as well. Without `parallelToolCalls` there is at most one call. `parse` reads a text, in which control tokens
+   * are spelled out, as an AssistantMessage; a call that was cut off stays in its content.
    */
   static toolCalls(vocabulary: Vocabulary, tools: Iterable<Tool>, options: ToolCallsOptions): Constraint {
-    const calls = new ToolCalls(tools, options);
+    const bad: string[] = [];
+    const calls = new ToolCalls(tools, options, options.skipBadTools ? bad : undefined);
     const made = Constraint.tags(vocabulary, calls.descriptor, { budget: options.budget });
     made.#read = (text) => calls.parse(text as string);
+    if (bad.length > 0) made.#warnings = [...bad, ...made.warnings];
     return made;
   }
 
-  /** The arguments of one of the `tools` of OpenAI's API, where its name has been written already. */
+  /** The arguments of one of the `tools`, where its name has been written already; of a custom tool, its text. */
   static toolArguments(vocabulary: Vocabulary, tool: Tool, options?: JsonSchemaOptions): Constraint {
-    return Constraint.jsonSchema(vocabulary, argumentSchema(tool), options);
+    const { name, schema, custom } = readTool(tool);
+    if (!custom) return Constraint.#arguments(vocabulary, name, schema, options);
+    const [[syntax, text]] = Object.entries(custom) as [[GrammarSyntax, string]];
+    try {
+      return Constraint.#ofLanguage(vocabulary, syntax, text, { budget: options?.budget });
+    } catch (error) {
+      throw ofTool(name, error);
+    }
   }
 
   /**
@@ -399,6 +480,7 @@ export class Constraint extends Owned {
    * rules that produce nothing or are never used, bytes without a token.
    */
   get warnings(): string[] {
+    if (this.#warnings) return this.#warnings;
     const text = this.library.symbols.eliza_inference_constraint_warnings(this.handle) ?? "";
     return text.split("\n").filter((line) => line !== "");
   }

@@ -41,14 +41,7 @@ export {
   type TokenizeOptions,
 } from "./model.js";
 export { NativeLlmStreaming } from "./native-llm-streaming.js";
-export {
-  type ResponseFormat,
-  TOOL_FORMS,
-  type Tool,
-  type ToolCallOptions,
-  type ToolChoice,
-  type ToolForm,
-} from "./openai.js";
+export { type GrammarSyntax, type ResponseFormat, TOOL_FORMS, type ToolCallOptions, type ToolForm } from "./openai.js";
 export { type Payload, encodePayload } from "./payload.js";
 export { Mode, type SamplingOptions } from "./sampling.js";
 export type { SpanConfig } from "./span-config.js";
@@ -63,7 +56,14 @@ export * from "./token-tree.js";
 export type { Tokenize } from "./tokenizer.js";
 export * from "./tokenizer-client.js";
 export type { TokenizerJson } from "./tokenizer-json.js";
-export { type AssistantMessage, type ToolCallsOptions, type ToolTemplate, toolTemplates } from "./tool-calls.js";
+export {
+  type AssistantMessage,
+  type Called,
+  type ToolCallsOptions,
+  type ToolTemplate,
+  toolTemplates,
+} from "./tool-calls.js";
+export type { CustomToolFormat, FunctionCallingConfig, NamedTool, Tool, ToolChoice } from "./tools.js";
 export { type LogitsTensor, type TransformersProcessor, transformersProcessor } from "./transformers-js.js";
 export {
   type ConverterOptions,

@@ -1,30 +1,34 @@
-/** `response_format`, `tools` and `tool_choice` of OpenAI's API, as JSON Schemas. */
-import { checkSeveral, kindOf, unexpected } from "./arguments.js";
-import { invalidArgument } from "./errors.js";
+/** `response_format` of OpenAI's API, and calls of tools as JSON documents. */
+import { kindOf } from "./arguments.js";
+import { ElizaInferenceError, invalidArgument } from "./errors.js";
 import type { JsonDocuments, JsonSchema, JsonSchemaOptions, StandardJsonSchema } from "./json-schema.js";
+import { checkKeys } from "./keys.js";
+import type { StructuralTag } from "./structural-tags.js";
+import { type ToolChoice, labelOf } from "./tools.js";
 
-/** What an answer is to be. As `text.format` of the Responses API, `json_schema` has no level of its own. */
-export type ResponseFormat =
-  | { type: "text" | "json_object" }
-  | { type: "json_schema"; json_schema: { schema?: JsonSchema | undefined; name?: string } }
-  | { type: "json_schema"; schema: JsonSchema };
-
-interface ToolFunction {
-  name: string;
-  /** The schema of its arguments; it takes none if this is absent. A Zod schema will do. */
-  parameters?: JsonSchema | null | undefined;
+/** The schema of an answer; the other keys have no effect. */
+interface NamedSchema {
+  schema?: JsonSchema | undefined;
+  name?: string | undefined;
+  description?: string | undefined;
+  strict?: boolean | null | undefined;
 }
 
-/** A function that a model may call. In the Responses API it has no level of its own. */
-export type Tool = { type: "function"; function: ToolFunction } | ({ type: "function" } & ToolFunction);
+/**
+ * What an answer is to be. As `text.format` of the Responses API, `json_schema` has no level of its own. The last three
+ * are what servers know besides; a grammar without a syntax is GBNF if it has `::=`, else in Lark's notation.
+ */
+export type ResponseFormat =
+  | { type: "text" }
+  | { type: "json_object"; schema?: JsonSchema | undefined }
+  | { type: "json_schema"; json_schema: NamedSchema }
+  | ({ type: "json_schema" } & NamedSchema)
+  | ({ type: "structural_tag" } & StructuralTag)
+  | { type: "regex"; pattern: string }
+  | { type: "grammar"; grammar: string; syntax?: GrammarSyntax | undefined }
+  | { type: "grammar"; grammar: { syntax: "lark" | "regex"; definition: string } };
 
-/** Which function is to be called: any or none, none, any, or this one. */
-export type ToolChoice =
-  | "auto"
-  | "none"
-  | "required"
-  | { type: "function"; function: { name: string } }
-  | { type: "function"; name: string };
+export type GrammarSyntax = "lark" | "gbnf" | "ebnf" | "regex";
 
 /** How a model writes calls as JSON. Tags around them are not part of it. */
 export interface ToolForm {
@@ -50,6 +54,8 @@ export interface ToolCallOptions extends JsonSchemaOptions {
   toolChoice?: ToolChoice | undefined;
   /** By default "hermes". */
   form?: ToolForm | keyof typeof TOOL_FORMS | undefined;
+  /** Leaves out tools that are wrong, unsupported or can never be called, each with a warning. */
+  skipBadTools?: boolean | undefined;
 }
 
 /** The schema of an answer; null for any text. */
@@ -60,46 +66,58 @@ export function responseSchema(
   if ("~standard" in responseFormat) return responseFormat;
   switch (responseFormat.type) {
     case "text":
+      checkKeys("responseFormat", responseFormat, ["type"]);
       return null;
     case "json_object":
-      return { type: "object" };
-    case "json_schema": {
-      const { schema } = "json_schema" in responseFormat ? responseFormat.json_schema : responseFormat;
-      if (schema !== undefined) return schema;
-      throw invalidArgument("responseFormat: a json_schema has no schema");
-    }
-    default: {
-      const { type } = responseFormat as { type: unknown };
-      throw invalidArgument(`responseFormat: the type ${String(type)} is none of text, json_object, json_schema`);
-    }
+      checkKeys("responseFormat", responseFormat, ["type", "schema"]);
+      return responseFormat.schema ?? { type: "object" };
+    case "json_schema":
+      return namedSchema(responseFormat);
+    default:
+      throw invalidArgument(
+        `responseFormat: the type ${String(responseFormat.type)} is none of text, json_object, json_schema, ` +
+          "structural_tag, grammar, regex",
+      );
   }
 }
 
-/** The schema of the arguments of one function. */
-export function argumentSchema(tool: Tool): JsonSchema {
-  return functionOf(tool, "tool").schema;
+/** The notation and the text of a grammar or regular expression; null if it is no such format. */
+export function responseLanguage(
+  responseFormat: ResponseFormat | StandardJsonSchema | null | undefined,
+): { syntax: GrammarSyntax; text: string } | null {
+  if (typeof responseFormat !== "object" || responseFormat === null || !("type" in responseFormat)) return null;
+  const given = responseFormat as Readonly<Record<string, unknown>>;
+  const kind = given.type;
+  if (kind !== "grammar" && kind !== "regex") return null;
+  const texts = kind === "regex" ? ["pattern", "regex", "value"] : ["grammar", "definition", "value"];
+  checkKeys("responseFormat", given, ["type", ...texts, ...(kind === "grammar" ? ["syntax"] : [])]);
+  const found = texts.filter((key) => given[key] !== undefined);
+  if (found.length !== 1) {
+    throw invalidArgument(`responseFormat: expected one of ${texts.join(", ")}, found ${found.length}`);
+  }
+  let text = given[found[0]!];
+  let syntax = kind === "regex" ? "regex" : given.syntax;
+  if (kind === "grammar" && typeof text === "object" && text !== null) {
+    checkKeys("responseFormat.grammar", text, ["syntax", "definition"]); // as in a tool
+    ({ syntax, definition: text } = text as { syntax: unknown; definition: unknown });
+  }
+  if (typeof text !== "string") throw invalidArgument(`responseFormat: expected a text, got ${kindOf(text)}`);
+  syntax ??= text.includes("::=") ? "gbnf" : "lark";
+  if (syntax === "lark" || syntax === "gbnf" || syntax === "ebnf" || syntax === "regex") return { syntax, text };
+  throw invalidArgument(`responseFormat: the syntax ${String(syntax)} is none of lark, gbnf, ebnf, regex`);
 }
 
 /**
  * The schema of a call, and the documents that it refers to: the schema of each function's arguments is one, so that
- * its references stay its own. Null if there is to be no call.
+ * its references stay its own.
  */
 export function callSchema(
-  tools: Iterable<Tool>,
-  toolChoice: ToolChoice = "required",
+  schemas: ReadonlyMap<string, JsonSchema>,
   form: ToolForm | keyof typeof TOOL_FORMS = "hermes",
-): { schema: JsonSchema; documents: Map<string, JsonSchema> } | null {
+): { schema: JsonSchema; documents: Map<string, JsonSchema> } {
   const keys = typeof form === "string" ? knownForm(form) : form;
   const { name: nameKey = "name", arguments: argumentsKey = "arguments", isList = false } = keys;
-  const functions = functionsOf(tools);
-  if (toolChoice === "auto") {
-    throw invalidArgument(
-      'toolChoice: with "auto" the text may be no call: Constraint.toolCalls serves that, with the template of a ' +
-        "model; or constrain the call alone, once it has begun",
-    );
-  }
-  const names = chosenFunctions(functions, toolChoice);
-  if (names.length === 0) return null;
+  const names = [...schemas.keys()];
   const anyOf = names.map((name) => ({
     type: "object",
     properties: { [nameKey]: { const: name }, [argumentsKey]: { $ref: uriOf(name) } },
@@ -108,35 +126,19 @@ export function callSchema(
   }));
   return {
     schema: isList ? { type: "array", items: { anyOf }, minItems: 1 } : { anyOf },
-    documents: new Map(names.map((name) => [uriOf(name), functions.get(name)!])),
+    documents: new Map(names.map((name) => [uriOf(name), schemas.get(name)!])),
   };
 }
 
-/** The schema of the arguments of each function, by its name. */
-export function functionsOf(tools: Iterable<Tool>): Map<string, JsonSchema> {
-  const functions = new Map<string, JsonSchema>();
-  for (const [at, tool] of checkSeveral(tools, "tools", "function definitions").entries()) {
-    const { name, schema } = functionOf(tool, `tools[${at}]`);
-    if (functions.has(name)) throw invalidArgument(`tools[${at}]: another function is called ${name}`);
-    functions.set(name, schema);
-  }
-  return functions;
+/** A message about a schema of `callSchema`, with the tool that it is about. */
+export function ofTools(message: string): string {
+  return message.replace(/^at tool:([^#]*)#/, (_, name: string) => `${labelOf(decodeURIComponent(name))}: at #`);
 }
 
-/** The names of those that may be called. */
-export function chosenFunctions(functions: ReadonlyMap<string, JsonSchema>, toolChoice: ToolChoice): string[] {
-  if (toolChoice === "none") return [];
-  if (toolChoice === "auto") return [...functions.keys()];
-  if (toolChoice === "required") {
-    if (functions.size > 0) return [...functions.keys()];
-    throw invalidArgument("tools: there are none to choose from");
-  }
-  const name = nameOf(toolChoice);
-  if (name === undefined) {
-    throw invalidArgument(`toolChoice: ${kindOf(toolChoice)} is none of auto, none, required, nor a function`);
-  }
-  if (functions.has(name)) return [name];
-  throw invalidArgument(`toolChoice: no function is called ${name}`);
+/** An error of `callSchema`, as `ofTools` has it. */
+export function errorOfTools(error: unknown): unknown {
+  if (!(error instanceof ElizaInferenceError)) return error;
+  return new ElizaInferenceError(error.status, ofTools(error.message));
 }
 
 /** Both; the own ones first. */
@@ -154,19 +156,17 @@ function knownForm(name: string): ToolForm {
   throw invalidArgument(`form: ${name} is none of ${Object.keys(TOOL_FORMS).join(", ")}`);
 }
 
-function functionOf(tool: Tool, where: string): { name: string; schema: JsonSchema } {
-  if (typeof tool !== "object" || tool === null) throw unexpected(where, "a function definition", tool);
-  if (tool.type !== undefined && tool.type !== "function") {
-    throw invalidArgument(`${where}: the type ${String((tool as { type: unknown }).type)} is not function`);
+/** Of a `json_schema`. */
+function namedSchema(given: Extract<ResponseFormat, { type: "json_schema" }>): JsonSchema {
+  const known = ["schema", "name", "strict", "description"];
+  const inner: NamedSchema = "json_schema" in given ? given.json_schema : given;
+  if (inner === given) checkKeys("responseFormat", given, ["type", ...known]);
+  else {
+    checkKeys("responseFormat", given, ["type", "json_schema"]);
+    checkKeys("responseFormat.json_schema", inner, known);
   }
-  const { name, parameters }: Partial<ToolFunction> = ("function" in tool ? tool.function : tool) ?? {};
-  if (typeof name !== "string") throw invalidArgument(`${where}: a function has no name`);
-  return { name, schema: parameters ?? { type: "object", additionalProperties: false } };
-}
-
-function nameOf(toolChoice: Exclude<ToolChoice, string>): string | undefined {
-  if (typeof toolChoice !== "object" || toolChoice === null || toolChoice.type !== "function") return undefined;
-  return "function" in toolChoice ? toolChoice.function?.name : toolChoice.name;
+  if (inner.schema !== undefined) return inner.schema;
+  throw invalidArgument("responseFormat: a json_schema has no schema");
 }
 
 function uriOf(name: string): string {

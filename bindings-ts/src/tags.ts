@@ -12,6 +12,8 @@ export type TagMarker = string | { token: number | string };
  * part ends before the first byte or token that does not continue it.
  */
 export interface Tag extends Languages {
+  /** What errors and warnings call it, in place of `tags[0]`. */
+  name?: string | undefined;
   begin: TagMarker;
   end?: TagMarker | undefined;
   /** An object of the schema as parameters between tags like those of XML; by default it is JSON. */
@@ -46,6 +48,8 @@ export interface TagsDescriptor {
   at_most?: number | undefined;
   /** The text ends with the first part. */
   stop_after_first?: boolean | undefined;
+  /** Leaves out tags whose language cannot be compiled, each with a warning. */
+  skip_bad_tags?: boolean | undefined;
   /** Control tokens that free text may have, besides those in the texts above. */
   special_tokens?: readonly (string | number)[] | undefined;
 }

@@ -4,9 +4,19 @@ import { checkNoMore } from "./arguments.js";
 import { invalidArgument } from "./errors.js";
 import { type JsonSchemaOptions, schemaText } from "./json-schema.js";
 import type { TagSchemaOptions } from "./languages.js";
-import { type Tool, type ToolChoice, chosenFunctions, functionsOf } from "./openai.js";
 import { Parameters, type ParametersForm, endOfJson } from "./parameters.js";
 import type { Tag, TagsDescriptor } from "./tags.js";
+import {
+  type Choice,
+  type Tool,
+  type ToolChoice,
+  type ToolDefinition,
+  choose,
+  jsonArguments,
+  labelOf,
+  leaveOut,
+  readTools,
+} from "./tools.js";
 
 /** How a family of models writes calls; native/templates/README.md describes it. */
 export interface ToolTemplate {
@@ -20,6 +30,8 @@ export interface ToolTemplate {
     end: string;
     /** How arguments are written that are no JSON. */
     arguments?: ParametersForm | undefined;
+    /** How the text of a custom tool is written; without it, it is the string `input` of arguments in JSON. */
+    custom?: { after_name: string; end: string } | undefined;
     /** Calls follow each other, with a text in between. */
     row?: { begin: string; separator: string; end: string } | undefined;
   }[];
@@ -41,14 +53,21 @@ export interface ToolCallsOptions extends JsonSchemaOptions {
   parallelToolCalls?: boolean | undefined;
   /** Before this text, such as `</think>`, nothing is a call. */
   after?: string | undefined;
+  /** Leaves out tools that are wrong, unsupported or can never be called, each with a warning. */
+  skipBadTools?: boolean | undefined;
 }
+
+/** A call of a function, or of a custom tool. */
+export type Called =
+  | { type: "function"; function: { name: string; arguments: string } }
+  | { type: "custom"; custom: { name: string; input: string } };
 
 /** A message of OpenAI's API. */
 export interface AssistantMessage {
   role: "assistant";
   content: string | null;
   reasoning_content?: string;
-  tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
+  tool_calls?: ({ id: string } & Called)[];
 }
 
 /** The templates that ship, by name. */
@@ -58,7 +77,7 @@ export function toolTemplates(): Record<string, ToolTemplate> {
 
 /** How a call of one function is written. */
 interface Call {
-  name: string;
+  tool: ToolDefinition;
   /** With the row's: as the first of a row begins. */
   begin: string;
   /** As another of a row begins. */
@@ -78,23 +97,32 @@ export class ToolCalls {
   readonly #template: ToolTemplate;
   readonly #after: string;
   readonly #calls: Call[];
+  readonly #byBegin: ReadonlyMap<string, Call>;
   readonly #begins: RegExp;
 
-  constructor(tools: Iterable<Tool>, given: ToolCallsOptions) {
-    const { template, toolChoice = "auto", parallelToolCalls = true, after = "", budget: _, ...options } = given;
-    const functions = functionsOf(tools);
+  /** With a list `bad`, tools that are wrong are left out, and it is told of each. */
+  constructor(tools: Iterable<Tool>, given: ToolCallsOptions, bad?: string[]) {
+    const { template, toolChoice = "auto", parallelToolCalls = true, after = "", ...others } = given;
+    const { budget: _, skipBadTools: skips = false, ...options } = others;
+    const found = readTools(tools, bad);
     const schemaOptions = optionsOf(options);
     this.#template = typeof template === "string" ? knownTemplate(template) : template;
     this.#after = after;
-    const languages = chosenFunctions(functions, toolChoice).map((name) => {
-      const schema = schemaText(functions.get(name)!, `the arguments of ${name}`).text;
-      return { name, language: { json_schema: schema, ...schemaOptions } };
-    });
+    const choice = choose(found, toolChoice);
+    const chosen = choice.names.map((name) => found.get(name)!);
     this.#calls = this.#template.calls.flatMap((form) =>
-      languages.map(({ name, language }) => callOf(form, name, language)),
+      chosen.flatMap((tool) => {
+        try {
+          return [callOf(form, tool, schemaOptions)];
+        } catch (error) {
+          leaveOut(error, bad);
+          return [];
+        }
+      }),
     );
-    this.#begins = new RegExp(this.#calls.map((call) => escaped(call.begin)).join("|") || "(?!)", "g");
-    this.descriptor = this.#describe(toolChoice, parallelToolCalls);
+    this.#byBegin = new Map(this.#calls.map((call) => [call.begin, call]));
+    this.#begins = new RegExp([...this.#byBegin.keys()].map(escaped).join("|") || "(?!)", "g");
+    this.descriptor = this.#describe(choice, parallelToolCalls && choice.parallel, skips);
   }
 
   /** A text as a message. What is no whole call stays in its content. */
@@ -115,7 +143,7 @@ export class ToolCalls {
     return this.#message(content + text.slice(at), calls);
   }
 
-  #describe(toolChoice: ToolChoice, parallel: boolean): TagsDescriptor {
+  #describe({ mode }: Choice, parallel: boolean, skips: boolean): TagsDescriptor {
     const triggers = [...new Set(this.#template.calls.map((form) => form.trigger))];
     const said = { special_tokens: this.#template.special_tokens ?? [], after: this.#after };
     if (this.#calls.length === 0) return { ...said, tags: [], excludes: triggers };
@@ -129,24 +157,23 @@ export class ToolCalls {
         tags.push({ ...row, tags: rows.get(row) });
       }
     }
-    const count = { at_least: toolChoice === "auto" ? 0 : 1, ...(parallel ? {} : { at_most: 1 }) };
-    return { ...said, triggers, tags, ...count };
+    const count = { at_least: mode === "required" ? 1 : 0, ...(parallel ? {} : { at_most: 1 }) };
+    return { ...said, triggers, tags, ...count, ...(skips ? { skip_bad_tags: true } : {}) };
   }
 
   /** The calls that begin with `begin`, behind which `from` is, and where they end. */
   #read(text: string, begin: string, from: number): { made: ToolCall[]; end: number } {
     const made: ToolCall[] = [];
-    let call = this.#calls.find((one) => one.begin === begin);
+    let call = this.#byBegin.get(begin);
     let first = from;
     let end = from;
     while (call) {
       const { row } = call;
-      const found = argumentsOf(call, text, first);
+      const found = readCall(call, text, first);
       if (!found || !text.startsWith(call.end, found.end)) break;
       end = found.end + call.end.length;
       const id = `call_${Array.from(crypto.getRandomValues(new Uint8Array(12)), hexadecimal).join("")}`;
-      const called = { name: call.name, arguments: found.arguments };
-      made.push({ id, type: "function", function: called });
+      made.push({ id, ...found.made });
       if (!row) break;
       if (text.startsWith(row.end, end)) {
         end += row.end.length;
@@ -178,6 +205,30 @@ function knownTemplate(name: string): ToolTemplate {
   throw invalidArgument(`template: ${name} is none of ${Object.keys(known).join(", ")}`);
 }
 
+/** The call whose arguments begin here, without its id, and where these end. */
+function readCall(call: Call, text: string, from: number): { made: Called; end: number } | null {
+  const { name, custom } = call.tool;
+  if (custom && call.tag.json_schema === undefined) {
+    const end = text.indexOf(call.end, from);
+    return end < 0 ? null : { made: { type: "custom", custom: { name, input: text.slice(from, end) } }, end };
+  }
+  const found = argumentsOf(call, text, from);
+  if (!found) return null;
+  if (!custom) return { made: { type: "function", function: { name, arguments: found.arguments } }, end: found.end };
+  const input = inputOf(found.arguments);
+  return input === null ? null : { made: { type: "custom", custom: { name, input } }, end: found.end };
+}
+
+/** The text of a custom tool, of its arguments; null if it is none of this constraint. */
+function inputOf(said: string): string | null {
+  try {
+    const { input } = JSON.parse(said) as { input?: unknown };
+    return typeof input === "string" ? input : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Those that begin here, as JSON, and where they end. */
 function argumentsOf(call: Call, text: string, from: number): { arguments: string; end: number } | null {
   if (call.parameters) return call.parameters.read(text, from);
@@ -185,18 +236,32 @@ function argumentsOf(call: Call, text: string, from: number): { arguments: strin
   return end === null ? null : { arguments: text.slice(from, end).trim(), end };
 }
 
-/** The schema of the arguments as a text, and its options. */
-type Language = { json_schema: string; schema_options?: TagSchemaOptions };
+function callOf(
+  form: ToolTemplate["calls"][number],
+  tool: ToolDefinition,
+  shared: { schema_options?: TagSchemaOptions },
+): Call {
+  const { row, arguments: style } = form;
+  const label = labelOf(tool.name);
+  const before = form.before_name + (form.name === "json" ? JSON.stringify(tool.name).slice(1, -1) : tool.name);
+  if (tool.custom && form.custom) {
+    const { after_name: after, end } = form.custom;
+    const begin = before + after;
+    return inRow({ tool, begin, end, row, tag: { name: label, begin, end, ...tool.custom }, parameters: undefined });
+  }
+  const { end } = form;
+  const begin = before + form.after_name;
+  const schema = schemaText(jsonArguments(tool), label).text;
+  const tag = { name: label, begin, end, json_schema: schema, ...shared, ...(style && { style: style.style }) };
+  const { documents = {}, draft = "" } = shared.schema_options ?? {};
+  const parameters = style && new Parameters(style, schema, documents as Record<string, string>, draft);
+  return inRow({ tool, begin, end, row, tag, parameters });
+}
 
-function callOf(form: ToolTemplate["calls"][number], name: string, language: Language): Call {
-  const { row, end, arguments: style } = form;
-  const written = form.name === "json" ? JSON.stringify(name).slice(1, -1) : name;
-  const begin = form.before_name + written + form.after_name;
-  const tag = { ...language, begin, end, ...(style && { style: style.style }) };
-  const { documents = {}, draft = "" } = language.schema_options ?? {};
-  const parameters = style && new Parameters(style, language.json_schema, documents as Record<string, string>, draft);
-  if (!row) return { name, begin, nextBegin: "", end, row, tag, parameters };
-  return { name, begin: row.begin + begin, nextBegin: row.separator + begin, end, row, tag, parameters };
+function inRow(call: Omit<Call, "nextBegin">): Call {
+  const { begin, row } = call;
+  if (!row) return { ...call, nextBegin: "" };
+  return { ...call, begin: row.begin + begin, nextBegin: row.separator + begin };
 }
 
 /** As a descriptor has them. */
@@ -210,7 +275,7 @@ function optionsOf(options: JsonSchemaOptions): { schema_options?: TagSchemaOpti
   if (integerFraction !== undefined) said.integer_fraction = integerFraction;
   if (lenient !== undefined) said.lenient = lenient;
   if (typeof documents === "function") {
-    throw invalidArgument("documents: tags have them in an object; a function is not served");
+    throw invalidArgument("documents: tags have them in an object; a function is not supported");
   }
   if (documents !== undefined) {
     const texts = Object.entries(documents).map(([uri, one]) => [uri, schemaText(one, `documents[${uri}]`).text]);

@@ -65,7 +65,9 @@ describe("responseFormat", () => {
   test("errors", () => {
     const message = (format: object): string =>
       failure(() => Constraint.responseFormat(vocabulary, format as { type: "text" })).message;
-    expect(message({ type: "xml" })).toBe("responseFormat: the type xml is none of text, json_object, json_schema");
+    expect(message({ type: "xml" })).toBe(
+      "responseFormat: the type xml is none of text, json_object, json_schema, structural_tag, grammar, regex",
+    );
     expect(message({ type: "json_schema", json_schema: {} })).toBe("responseFormat: a json_schema has no schema");
   });
 });
@@ -129,18 +131,16 @@ describe("toolCall", () => {
     const message = (given: unknown, options: object = {}): string =>
       failure(() => Constraint.toolCall(vocabulary, given as Tool[], options)).message;
     expect(message(tools, { toolChoice: "auto" })).toStartWith('toolChoice: with "auto" the text may be no call');
-    expect(message(tools, { toolChoice: "always" })).toStartWith("toolChoice: a string is none of auto");
-    expect(message(tools, { toolChoice: { type: "function", name: "go" } })).toBe(
-      "toolChoice: no function is called go",
-    );
+    expect(message(tools, { toolChoice: "always" })).toStartWith("toolChoice: always is none of auto");
+    expect(message(tools, { toolChoice: { type: "function", name: "go" } })).toBe("toolChoice: no tool is called go");
     expect(message([])).toBe("tools: there are none to choose from");
-    expect(message([stop, stop])).toBe("tools[1]: another function is called stop");
-    expect(message([{ type: "web_search" }])).toBe("tools[0]: the type web_search is not function");
+    expect(message([stop, stop])).toBe("tools[1]: another tool is called stop");
+    expect(message([{ type: "web_search" }])).toBe("tools[0]: the type web_search is none of function, custom");
     expect(message([{ type: "function" }])).toBe("tools[0]: a function has no name");
     expect(message(["f"])).toBe("tools[0]: expected a function definition, got a string");
     expect(message(tools, { form: "x" })).toStartWith("form: x is none of hermes");
     expect(message([{ type: "function", name: "a b", parameters: { type: "int" } }])).toStartWith(
-      "at tool:a%20b#/type: ",
+      'tool "a b": at #/type: ',
     );
     expect(message(tools, { unknown: 1 })).toContain("unknown");
   });

@@ -191,8 +191,12 @@ def test_what_is_wrong_is_told_with_its_place(vocabulary: Vocabulary) -> None:
         ),
         (lambda: Constraint.tool_call(vocabulary, []), InvalidArgumentError, "tools: there are none"),
         (lambda: Constraint.tool_call(vocabulary, [any_of("f")]), TypeError, r"tools\[0\]: expected a dict, got str"),
-        (lambda: Constraint.tool_call(vocabulary, [STOP, STOP]), InvalidArgumentError, r"tools\[1\]: another function"),
-        (lambda: Constraint.tool_call(vocabulary, [{"type": "web_search"}]), InvalidArgumentError, "is not function"),
+        (lambda: Constraint.tool_call(vocabulary, [STOP, STOP]), InvalidArgumentError, r"tools\[1\]: another tool"),
+        (
+            lambda: Constraint.tool_call(vocabulary, [{"type": "web_search"}]),
+            InvalidArgumentError,
+            "is none of function, custom",
+        ),
         (lambda: Constraint.tool_call(vocabulary, [{"type": "function"}]), InvalidArgumentError, "has no name"),
         (
             lambda: Constraint.tool_call(vocabulary, TOOLS, form="x"),
@@ -202,12 +206,12 @@ def test_what_is_wrong_is_told_with_its_place(vocabulary: Vocabulary) -> None:
         (
             lambda: Constraint.tool_call(vocabulary, TOOLS, {"type": "function", "function": {"name": "go"}}),
             InvalidArgumentError,
-            "tool_choice: no function is called 'go'",
+            "tool_choice: no tool is called 'go'",
         ),
         (
             lambda: Constraint.tool_call(vocabulary, [STOP, {"name": "a b", "parameters": {"type": "int"}}]),
             ElizaError,
-            "at tool:a%20b#/type: no type is called",
+            'tool "a b": at #/type: no type is called',
         ),
     ]
     for make, error, message in wrong:

@@ -288,7 +288,7 @@ def test_structural_tags_of_xgrammar(descriptor: dict[str, Any], texts: list[str
         (GrammarError, {"tags": {"tag": []}}, 'the key "tag" is not known'),
         (GrammarError, {"tags": {"tags": [{"begins": ""}]}}, 'the key "begins" is not known'),
         (GrammarError, {"tags": {"tags": 1}}, "tags: expected an array, found an integer"),
-        (GrammarError, {"tags": {"type": "sequence"}}, 'type: the type "sequence" is not served'),
+        (GrammarError, {"tags": {"type": "sequence"}}, 'type: the type "sequence" is not supported'),
         (GrammarError, {"tags": '{"tags": ['}, "byte 10 of the descriptor"),
         (GrammarError, {"tags": ""}, "byte 0 of the descriptor"),
         (TypeError, {"tags": [1]}, "tags[0]"),

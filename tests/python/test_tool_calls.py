@@ -176,7 +176,7 @@ def test_options_of_the_arguments() -> None:
         )
         matcher = Matcher(constraint)
         assert goes(matcher, list(b"<function=f>" + text + b"</function>"))
-    with pytest.raises(InvalidArgumentError, match="a function is not served"):
+    with pytest.raises(InvalidArgumentError, match="a function is not supported"):
         Constraint.tool_calls(vocabulary, [tool], template="hermes", documents=lambda _: None)
 
 
@@ -186,8 +186,8 @@ def test_what_is_wrong_is_told() -> None:
         ({"template": "gpt"}, "template: 'gpt' is none of hermes"),
         ({"template": "hermes", "tool_choice": "always"}, "tool_choice: 'always' is none of auto"),
         ({"template": "hermes", "tools": [], "tool_choice": "required"}, "tools: there are none"),
-        ({"template": "hermes", "tools": [{"name": "f", "parameters": {"type": "int"}}]}, "tags[0]: at #/type"),
-        ({"template": "hermes", "space": "wide"}, "tags[0].space"),
+        ({"template": "hermes", "tools": [{"name": "f", "parameters": {"type": "int"}}]}, 'tool "f": at #/type'),
+        ({"template": "hermes", "space": "wide"}, 'tool "get_weather".space'),
     ]
     for options, message in wrong:
         with pytest.raises(ElizaError, match=re.escape(message)):

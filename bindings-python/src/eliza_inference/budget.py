@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
+from time import monotonic
 from typing import Any, TypeVar
 
 from eliza_inference._arguments import UINT64_MAX, instance, integer
@@ -50,6 +51,25 @@ class Budget:
             value = getattr(self, name)
             if value is not None:
                 integer(name, value, 1, most)
+
+
+class SharedBudget:
+    """One budget for several calls, one after another."""
+
+    def __init__(self, budget: Budget | None) -> None:
+        self._budget = budget
+        most = None if budget is None else budget.ms_max
+        self._end = None if most is None else monotonic() + most / 1e3
+
+    @property
+    def is_spent(self) -> bool:
+        return self._end is not None and monotonic() >= self._end
+
+    def rest(self) -> Budget | None:
+        """What the next call may take."""
+        if self._budget is None or self._end is None:
+            return self._budget
+        return replace(self._budget, ms_max=max(1, int((self._end - monotonic()) * 1e3)))
 
 
 async def compile_async(compiler: Callable[..., Result], *arguments: Any, **options: Any) -> Result:

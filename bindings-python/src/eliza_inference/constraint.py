@@ -17,8 +17,16 @@ from eliza_inference._described import Described, Shared
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
 from eliza_inference._opening import open_flags
 from eliza_inference._tokenizers import watching_tokenizer
-from eliza_inference.budget import Budget, call_within
-from eliza_inference.errors import GrammarError, InvalidArgumentError, LimitError, PayloadError, error_from_status
+from eliza_inference.budget import Budget, SharedBudget, call_within
+from eliza_inference.errors import (
+    ElizaError,
+    GrammarError,
+    InvalidArgumentError,
+    LimitError,
+    PayloadError,
+    UnsupportedError,
+    error_from_status,
+)
 from eliza_inference.json_schema import (
     JsonDocuments,
     JsonDraft,
@@ -33,11 +41,10 @@ from eliza_inference.json_schema import (
 from eliza_inference.lark import Grammars, LarkOptions
 from eliza_inference.openai import (
     ResponseFormat,
-    Tool,
-    ToolChoice,
     ToolForm,
-    argument_schema,
     call_schema,
+    of_tools,
+    response_language,
     response_schema,
     with_documents,
 )
@@ -45,6 +52,17 @@ from eliza_inference.structural_tags import TagGrammar, as_structural_tag, read_
 from eliza_inference.tags import Tag, TagMarker, descriptor_bytes
 from eliza_inference.token_tree import TokenTree
 from eliza_inference.tool_calls import ToolCalls, ToolTemplate
+from eliza_inference.tools import (
+    Tool,
+    ToolChoice,
+    ToolDefinition,
+    choose,
+    json_arguments,
+    left_out,
+    of_tool,
+    read_tool,
+    read_tools,
+)
 from eliza_inference.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -117,7 +135,7 @@ class Constraint(Shared, Described):
     token bytes (else `InvalidArgumentError`), and each takes a `Budget`: what exceeds it is a `LimitError`.
     """
 
-    __slots__ = ("_handle", "_n_words", "_read", "_vocabulary", "kind")
+    __slots__ = ("_handle", "_n_words", "_read", "_vocabulary", "_warnings", "kind")
 
     kind: ConstraintKind
     """What it was compiled from. Canonical choices are a `TOKEN_TRIE`."""
@@ -290,6 +308,7 @@ class Constraint(Shared, Described):
         at_most: int | None = None,
         stop_after_first: bool = False,
         special_tokens: Iterable[str | int] = (),
+        skip_bad_tags: bool = False,
         budget: Budget | None = None,
     ) -> Constraint:
         """Allows free text in which each `Tag.begin` opens a part, up to its end; then free text goes on.
@@ -299,7 +318,8 @@ class Constraint(Shared, Described):
         `"</think>"`, nothing is a trigger. There are at least `at_least` parts and, if it is not None, at most
         `at_most`; with `stop_after_first` the text ends with the first. Where a text of these has the text of a
         control token of the vocabulary, that token is meant; `{"token": ...}` names any token. Free text has the
-        control tokens that are named somewhere: in `special_tokens`, if nowhere else.
+        control tokens that are named somewhere: in `special_tokens`, if nowhere else. With `skip_bad_tags`, a tag
+        whose language cannot be compiled is left out, with a warning.
 
         Instead of a list, `tags` may be a whole descriptor: a dict or JSON, or MessagePack as bytes; the other
         arguments are in it then. A dict or JSON may also be a structural tag of XGrammar's, of any format: one that
@@ -323,6 +343,7 @@ class Constraint(Shared, Described):
             "at_most": at_most,
             "stop_after_first": stop_after_first,
             "special_tokens": list(several("special_tokens", special_tokens, "tokens")),
+            "skip_bad_tags": skip_bad_tags,
         }
         encoded = ffi.from_buffer("uint8_t[]", descriptor_bytes(tags, options))
         function = lib.eliza_inference_constraint_create_tags
@@ -334,12 +355,29 @@ class Constraint(Shared, Described):
     ) -> Constraint | None:
         """What a `response_format` of OpenAI's API asks for: `{"type": "json_schema", "json_schema": {"schema": ...}}`,
         `{"type": "json_object"}`, or a Pydantic model. None for `{"type": "text"}` and for None, which constrain
-        nothing.
+        nothing. What servers know besides: `{"type": "json_object", "schema": ...}`, a `structural_tag` (see `tags`),
+        `{"type": "regex", "pattern": ...}` and `{"type": "grammar", "grammar": ..., "syntax": ...}`; without the
+        syntax (lark, gbnf, ebnf, regex) a text with `::=` is GBNF, and another Lark's notation.
 
-        The options are those of `json_schema`. A schema is always enforced, whether `strict` is there or not.
+        The options are those of `json_schema`, for formats with a schema. A schema is always enforced, whether `strict`
+        is there or not.
         """
+        budget = options.get("budget")
+        if isinstance(response_format, Mapping) and response_format.get("type") == "structural_tag":
+            return cls.tags(vocabulary, response_format, budget=budget)
+        language = response_language(response_format)
+        if language is not None:
+            return cls._of_language(vocabulary, *language, budget)
         schema = response_schema(response_format)
         return None if schema is None else cls.json_schema(vocabulary, schema, **options)
+
+    @classmethod
+    def _of_language(cls, vocabulary: Vocabulary, notation: str, text: str, budget: Budget | None) -> Constraint:
+        if notation == "regex":
+            return cls.regex(vocabulary, text, budget=budget)
+        if notation == "lark":
+            return cls.lark(vocabulary, text, budget=budget)
+        return cls.gbnf(vocabulary, text, ebnf=notation == "ebnf", budget=budget)
 
     @overload
     @classmethod
@@ -350,6 +388,7 @@ class Constraint(Shared, Described):
         tool_choice: Literal["required"] | Mapping[str, Any] = "required",
         *,
         form: ToolForm | str = "hermes",
+        skip_bad_tools: bool = False,
         **options: Unpack[JsonSchemaSettings],
     ) -> Constraint: ...
     @overload
@@ -361,6 +400,7 @@ class Constraint(Shared, Described):
         tool_choice: ToolChoice,
         *,
         form: ToolForm | str = "hermes",
+        skip_bad_tools: bool = False,
         **options: Unpack[JsonSchemaSettings],
     ) -> Constraint | None: ...
     @classmethod
@@ -371,21 +411,62 @@ class Constraint(Shared, Described):
         tool_choice: ToolChoice = "required",
         *,
         form: ToolForm | str = "hermes",
+        skip_bad_tools: bool = False,
         **options: Unpack[JsonSchemaSettings],
     ) -> Constraint | None:
-        """A call of one of the `tools` of OpenAI's API, as JSON: `{"name": ..., "arguments": {...}}`, of which `form`
-        says the keys, or whether it is a list; it is a `ToolForm`, or the name of one in `TOOL_FORMS`.
+        """A call of one of the `tools`, as JSON: `{"name": ..., "arguments": {...}}`, of which `form` says the keys, or
+        whether it is a list; it is a `ToolForm`, or the name of one in `TOOL_FORMS`.
+
+        `tools` are functions as OpenAI's, Anthropic's and Gemini's APIs have them, or as MCP lists them, or custom
+        tools of OpenAI's, whose text is the string `input` in JSON. A key that nothing reads is an error; an error or
+        warning names the tool. With `skip_bad_tools`, a tool that is wrong, unsupported or can never be called is left
+        out, with one of the `warnings`, instead of an error.
 
         `tool_choice` is "required", a function (`{"type": "function", "function": {"name": ...}}`), or "none",
-        which gives None. With "auto" the text may be no call: that is an `InvalidArgumentError`; `tool_calls` serves
-        it. The options are those of `json_schema`.
+        which gives None; or what the other APIs say. With "auto" the text may be no call: that is an
+        `InvalidArgumentError`; `tool_calls` supports it. The options are those of `json_schema`.
         """
-        made = call_schema(tools, tool_choice, form)
-        if made is None:
+        bad: list[str] = []
+        found = read_tools(tools, bad if skip_bad_tools else None)
+        choice = choose(found, tool_choice)
+        if choice.mode == "auto":
+            raise InvalidArgumentError(
+                'tool_choice: with "auto" the text may be no call: Constraint.tool_calls supports that, with the '
+                "template of a model; or constrain the call alone, once it has begun"
+            )
+        if choice.mode == "none":
             return None
-        schema, documents = made
+        budget = SharedBudget(options.get("budget"))
+        names = []
+        for name in choice.names or ():
+            try:
+                found[name] = found[name]._replace(schema=json_arguments(found[name]))
+                options["budget"] = budget.rest()
+                cls._arguments(vocabulary, found[name], options)
+                names.append(name)
+            except (GrammarError, LimitError, UnsupportedError, InvalidArgumentError) as error:
+                if not skip_bad_tools or budget.is_spent:
+                    raise
+                bad.append(left_out(error))
+        if not names:
+            raise InvalidArgumentError(f"tools: none is left: {bad[0]}")
+        schema, documents = call_schema(found, names, form)
         options["documents"] = with_documents(documents, options.get("documents"))
-        return cls.json_schema(vocabulary, schema, **options)
+        try:
+            options["budget"] = budget.rest()
+            constraint = cls.json_schema(vocabulary, schema, **options)
+        except ElizaError as error:
+            raise type(error)(of_tools(error.message), error.status) from None
+        constraint._warnings = (*bad, *map(of_tools, constraint.warnings))
+        return constraint
+
+    @classmethod
+    def _arguments(cls, vocabulary: Vocabulary, tool: ToolDefinition, options: JsonSchemaSettings) -> Constraint:
+        """Of one tool, in a call as JSON."""
+        try:
+            return cls.json_schema(vocabulary, tool.schema, **options)
+        except ElizaError as error:
+            raise of_tool(tool.name, error) from None
 
     @classmethod
     def tool_calls(
@@ -397,30 +478,44 @@ class Constraint(Shared, Described):
         template: ToolTemplate | str,
         parallel_tool_calls: bool = True,
         after: str = "",
+        skip_bad_tools: bool = False,
         **options: Unpack[JsonSchemaSettings],
     ) -> Constraint:
-        """Free text with calls of the `tools` of OpenAI's API in it, as the chat template of a model writes them.
+        """Free text with calls of the `tools` in it, as the chat template of a model writes them.
 
-        `template` is the name of one in `tool_templates()`. With the `tool_choice` "required" there is at least one
-        call, with a function (`{"type": "function", "function": {"name": ...}}`) one of that function, and with
-        "none" there is none; without `parallel_tool_calls` there is at most one. Before the text `after`, such as
-        `"</think>"`, nothing is a call. The options are those of `json_schema`, for the arguments.
+        `template` is the name of one in `tool_templates()`. `tools` and `skip_bad_tools` are as for `tool_call`.
+
+        With the `tool_choice` "required" there is at least one call, with a function (`{"type": "function",
+        "function": {"name": ...}}`) one of that function, and with "none" there is none; `allowed_tools`, and what
+        Anthropic's and Gemini's APIs say, is read as well. Without `parallel_tool_calls` there is at most one call.
+        Before the text `after`, such as `"</think>"`, nothing is a call. The options are those of `json_schema`, for
+        the arguments.
 
         `parse` reads a text, in which control tokens are spelled out, as a message of OpenAI's API: a dict with
         `content`, `tool_calls` if there are calls, each with the text of its arguments, and `reasoning_content` if
         the template tells it. A call that was cut off stays in the content.
         """
         budget = options.pop("budget", None)
-        calls = ToolCalls(tools, tool_choice, template, after, options)
+        bad: list[str] = []
+        calls = ToolCalls(tools, tool_choice, template, after, options, bad if skip_bad_tools else None)
         constraint = cls.tags(vocabulary, calls.descriptor(parallel_tool_calls), budget=budget)
         constraint._read = calls.parse
+        if bad:
+            constraint._warnings = (*bad, *constraint.warnings)
         return constraint
 
     @classmethod
     def tool_arguments(cls, vocabulary: Vocabulary, tool: Tool, **options: Unpack[JsonSchemaSettings]) -> Constraint:
-        """The arguments of one of the `tools` of OpenAI's API, where its name has been written already. The options
-        are those of `json_schema`."""
-        return cls.json_schema(vocabulary, argument_schema(tool), **options)
+        """The arguments of one of the `tools`, where its name has been written already; of a custom tool, its text. The
+        options are those of `json_schema`."""
+        found = read_tool(tool)
+        if found.custom is None:
+            return cls._arguments(vocabulary, found, options)
+        try:
+            ((notation, text),) = found.custom.items()
+            return cls._of_language(vocabulary, notation, text, options.get("budget"))
+        except ElizaError as error:
+            raise of_tool(found.name, error) from None
 
     @classmethod
     def open(
@@ -475,6 +570,8 @@ class Constraint(Shared, Described):
     def warnings(self) -> tuple[str, ...]:
         """What compiling found that is legal but seldom meant: terminals that the lexer can never tell apart,
         rules that produce nothing or are never used, bytes without a token."""
+        if self._warnings is not None:
+            return self._warnings
         warnings = ffi.string(lib.eliza_inference_constraint_warnings(self._handle)).decode()
         return tuple(warnings.splitlines())
 
@@ -545,6 +642,7 @@ class Constraint(Shared, Described):
         self._vocabulary = vocabulary
         self._n_words = vocabulary._n_words
         self._read: Callable[[str | bytes], Any] | None = None
+        self._warnings: tuple[str, ...] | None = None
         self.kind = kind
 
 

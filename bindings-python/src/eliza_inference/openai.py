@@ -1,21 +1,22 @@
-"""`response_format`, `tools` and `tool_choice` of OpenAI's API, as JSON Schemas."""
+"""`response_format` of OpenAI's API, and calls of tools as JSON documents."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-from urllib.parse import quote
+from typing import Any
+from urllib.parse import quote, unquote
 
-from eliza_inference._arguments import kind_of, several
+from eliza_inference._arguments import kind_of
+from eliza_inference._keys import check_keys
 from eliza_inference.errors import InvalidArgumentError
 from eliza_inference.json_schema import JsonDocuments, JsonSchema, PydanticAdapter, PydanticModel
+from eliza_inference.tools import ToolDefinition, label_of
 
-__all__ = ["TOOL_FORMS", "ResponseFormat", "Tool", "ToolChoice", "ToolForm"]
+__all__ = ["TOOL_FORMS", "ResponseFormat", "ToolForm"]
 
 ResponseFormat = Mapping[str, Any] | PydanticModel | PydanticAdapter
-Tool = Mapping[str, Any]
-ToolChoice = Literal["auto", "none", "required"] | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,50 +38,60 @@ TOOL_FORMS: dict[str, ToolForm] = {
 }
 """The forms of common models, within the tags of their templates."""
 
-_NO_PARAMETERS: JsonSchema = {"type": "object", "additionalProperties": False}
-
 
 def response_schema(response_format: ResponseFormat | None) -> JsonSchema | None:
     """The schema of an answer; None for any text."""
     if not isinstance(response_format, Mapping):
         return response_format  # a Pydantic model, none, or what `schema_text` refuses
+    place = "response_format"
     match response_format.get("type"):
         case "text":
+            check_keys(place, response_format, ("type",))
             return None
         case "json_object":
-            return {"type": "object"}
+            check_keys(place, response_format, ("type", "schema"))
+            schema: JsonSchema | None = response_format.get("schema")
+            return {"type": "object"} if schema is None else schema
         case "json_schema":
-            # As `text.format` of the Responses API it has no level of its own.
-            inner = response_format.get("json_schema", response_format)
-            if isinstance(inner, Mapping) and "schema" in inner:
-                schema: JsonSchema = inner["schema"]
-                return schema
-            raise InvalidArgumentError("response_format: a json_schema has no schema")
-        case other:
-            raise InvalidArgumentError(f"response_format: the type {other!r} is none of text, json_object, json_schema")
+            return _named_schema(response_format)
+    raise InvalidArgumentError(
+        f"response_format: the type {response_format.get('type')!r} is none of text, json_object, json_schema, "
+        "structural_tag, grammar, regex"
+    )
 
 
-def argument_schema(tool: Tool) -> JsonSchema:
-    """The schema of the arguments of one function."""
-    return _function(tool, "tool")[1]
+def response_language(response_format: ResponseFormat | None) -> tuple[str, str] | None:
+    """The notation and the text of a grammar or regular expression; None if it is no such format."""
+    if not isinstance(response_format, Mapping) or response_format.get("type") not in ("grammar", "regex"):
+        return None
+    kind: str = response_format["type"]
+    texts = ("pattern", "regex", "value") if kind == "regex" else ("grammar", "definition", "value")
+    check_keys("response_format", response_format, ("type", *texts, *(("syntax",) if kind == "grammar" else ())))
+    given = [response_format[key] for key in texts if key in response_format]
+    if len(given) != 1:
+        raise InvalidArgumentError(f"response_format: expected one of {', '.join(texts)}, found {len(given)}")
+    text: Any = given[0]
+    syntax: Any = response_format.get("syntax")
+    if isinstance(text, Mapping) and kind == "grammar":  # as in a tool
+        check_keys("response_format.grammar", text, ("syntax", "definition"))
+        syntax, text = text.get("syntax"), text.get("definition")
+    if not isinstance(text, str):
+        raise InvalidArgumentError(f"response_format: expected a text, got {kind_of(text)}")
+    if kind == "regex":
+        return kind, text
+    syntax = ("gbnf" if "::=" in text else "lark") if syntax is None else syntax
+    if syntax not in ("lark", "gbnf", "ebnf", "regex"):
+        raise InvalidArgumentError(f"response_format: the syntax {syntax!r} is none of lark, gbnf, ebnf, regex")
+    return syntax, text
 
 
 def call_schema(
-    tools: Iterable[Tool], tool_choice: ToolChoice, form: ToolForm | str
-) -> tuple[JsonSchema, dict[str, JsonSchema]] | None:
+    tools: Mapping[str, ToolDefinition], names: Iterable[str], form: ToolForm | str
+) -> tuple[JsonSchema, dict[str, JsonSchema]]:
     """The schema of a call, and the documents that it refers to: the schema of each function's arguments is one, so
-    that its references stay its own. None if there is to be no call."""
+    that its references stay its own."""
     if not isinstance(form, ToolForm):
         form = _known_form(form)
-    functions = functions_of(tools)
-    if tool_choice == "auto":
-        raise InvalidArgumentError(
-            'tool_choice: with "auto" the text may be no call: Constraint.tool_calls serves that, with the template '
-            "of a model; or constrain the call alone, once it has begun"
-        )
-    chosen = chosen_functions(functions, tool_choice)
-    if not chosen:
-        return None
     calls = [
         {
             "type": "object",
@@ -88,43 +99,16 @@ def call_schema(
             "required": [form.name, form.arguments],
             "additionalProperties": False,
         }
-        for name in chosen
+        for name in names
     ]
     call: dict[str, Any] = {"anyOf": calls}
     schema = {"type": "array", "items": call, "minItems": 1} if form.is_list else call
-    return schema, {_uri(name): functions[name] for name in chosen}
+    return schema, {_uri(name): tools[name].schema for name in names}
 
 
-def functions_of(tools: Iterable[Tool]) -> dict[str, JsonSchema]:
-    """The schema of the arguments of each function, by its name."""
-    functions: dict[str, JsonSchema] = {}
-    for at, tool in enumerate(several("tools", tools, "function definitions")):
-        name, schema = _function(tool, f"tools[{at}]")
-        if name in functions:
-            raise InvalidArgumentError(f"tools[{at}]: another function is called {name!r}")
-        functions[name] = schema
-    return functions
-
-
-def chosen_functions(functions: Mapping[str, JsonSchema], tool_choice: ToolChoice) -> list[str]:
-    """The names of those that may be called."""
-    match tool_choice:
-        case "none":
-            return []
-        case "auto":
-            return list(functions)
-        case "required":
-            names = list(functions)
-        case {"type": "function", "function": {"name": str(name)}} | {"type": "function", "name": str(name)}:
-            names = [name]
-        case _:
-            raise InvalidArgumentError(f"tool_choice: {tool_choice!r} is none of auto, none, required, nor a function")
-    if not names:
-        raise InvalidArgumentError("tools: there are none to choose from")
-    for name in names:
-        if name not in functions:
-            raise InvalidArgumentError(f"tool_choice: no function is called {name!r}")
-    return names
+def of_tools(warning: str) -> str:
+    """A warning about a schema of `call_schema`, with the tool that it is about."""
+    return re.sub("^at tool:([^#]*)#", lambda found: f"{label_of(unquote(found[1]))}: at #", warning)
 
 
 def with_documents(own: Mapping[str, JsonSchema], others: JsonDocuments | None) -> JsonDocuments:
@@ -142,18 +126,20 @@ def _known_form(name: str) -> ToolForm:
         raise InvalidArgumentError(f"form: {name!r} is none of {', '.join(TOOL_FORMS)}, and no ToolForm") from None
 
 
-def _function(tool: Tool, where: str) -> tuple[str, JsonSchema]:
-    """Its name, and the schema of its arguments. In the Responses API a definition has no level of its own."""
-    if not isinstance(tool, Mapping):
-        raise TypeError(f"{where}: expected a dict, got {kind_of(tool)}")
-    if tool.get("type", "function") != "function":
-        raise InvalidArgumentError(f"{where}: the type {tool['type']!r} is not function")
-    function = tool.get("function", tool)
-    name = function.get("name") if isinstance(function, Mapping) else None
-    if not isinstance(name, str):
-        raise InvalidArgumentError(f"{where}: a function has no name")
-    parameters = function.get("parameters")
-    return name, _NO_PARAMETERS if parameters is None else parameters
+def _named_schema(given: Mapping[str, Any]) -> JsonSchema:
+    """Of a `json_schema`. As `text.format` of the Responses API it has no level of its own."""
+    place = "response_format"
+    inner = given.get("json_schema", given)
+    if inner is not given:
+        check_keys(place, given, ("type", "json_schema"))
+        place = "response_format.json_schema"
+    if isinstance(inner, Mapping):
+        own = ("type",) if inner is given else ()
+        check_keys(place, inner, ("schema", "name", "strict", "description", *own))
+        if "schema" in inner:
+            schema: JsonSchema = inner["schema"]
+            return schema
+    raise InvalidArgumentError("response_format: a json_schema has no schema")
 
 
 def _uri(name: str) -> str:

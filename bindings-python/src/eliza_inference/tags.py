@@ -44,6 +44,8 @@ class Tag:
     style: str | None = None
     tags: Sequence[Tag] | None = None
     separator: TagMarker | None = None
+    name: str | None = None
+    """What errors and warnings call it, in place of `tags[0]`."""
 
 
 def descriptor_bytes(

@@ -11,9 +11,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eliza_inference._parameters import Parameters, end_of_json
-from eliza_inference.errors import InvalidArgumentError
+from eliza_inference.errors import InvalidArgumentError, UnsupportedError
 from eliza_inference.json_schema import JsonSchemaSettings, schema_text
-from eliza_inference.openai import Tool, ToolChoice, chosen_functions, functions_of
+from eliza_inference.tools import (
+    Tool,
+    ToolChoice,
+    ToolDefinition,
+    choose,
+    json_arguments,
+    label_of,
+    left_out,
+    read_tools,
+)
 
 __all__ = ["ToolTemplate", "tool_templates"]
 
@@ -32,7 +41,7 @@ def tool_templates() -> Mapping[str, ToolTemplate]:
 class _Call(NamedTuple):
     """How a call of one function is written."""
 
-    function: str
+    tool: ToolDefinition
     begin: str
     """With the row's: as the first of a row begins."""
     next_begin: str
@@ -50,6 +59,23 @@ class _Call(NamedTuple):
         end = end_of_json(text, at)
         return None if end is None else (text[at:end].strip(), end)
 
+    def read(self, text: str, at: int) -> tuple[dict[str, Any], int] | None:
+        """The call whose arguments begin here, without its id, and where these end."""
+        name = self.tool.name
+        if self.tool.custom is not None and "json_schema" not in self.tag:
+            last = text.find(self.end, at)
+            return None if last < 0 else ({"type": "custom", "custom": {"name": name, "input": text[at:last]}}, last)
+        found = self.arguments(text, at)
+        if found is None:
+            return None
+        said, end = found
+        if self.tool.custom is None:
+            return {"type": "function", "function": {"name": name, "arguments": said}}, end
+        try:
+            return {"type": "custom", "custom": {"name": name, "input": json.loads(said)["input"]}}, end
+        except (ValueError, KeyError, TypeError):  # no text of this constraint
+            return None
+
 
 class ToolCalls:
     """The functions that may be called, as one template writes the calls."""
@@ -61,22 +87,23 @@ class ToolCalls:
         template: ToolTemplate | str,
         after: str,
         options: JsonSchemaSettings,
+        bad: list[str] | None,
     ) -> None:
-        functions = functions_of(tools)
+        """With a list `bad`, tools that are wrong are left out, and it is told of each."""
+        found = read_tools(tools, bad)
         self._template = _known(template)
         self._after = after
-        schemas = {}
-        for name in chosen_functions(functions, tool_choice):
-            language: dict[str, Any] = {"json_schema": schema_text(f"the arguments of {name}", functions[name])[0]}
-            if options:
-                language["schema_options"] = _schema_options(options)
-            schemas[name] = language
+        self._choice = choose(found, tool_choice)
+        self._skips = bad is not None
+        shared = {"schema_options": _schema_options(options)} if options else {}
         self._calls = [
-            _call(form, name, language) for form in self._template["calls"] for name, language in schemas.items()
+            call
+            for form in self._template["calls"]
+            for name in self._choice.names or ()
+            if (call := _readable(form, found[name], shared, bad)) is not None
         ]
         self._by_begin = {call.begin: call for call in self._calls}
         self._begins = re.compile("|".join(map(re.escape, self._by_begin)) or "(?!)")
-        self._at_least = 0 if tool_choice in ("auto", "none") else 1
 
     def descriptor(self, parallel_tool_calls: bool) -> dict[str, Any]:
         """For `Constraint.tags`."""
@@ -93,9 +120,11 @@ class ToolCalls:
             if id(call.row) not in rows:
                 tags.append(rows.setdefault(id(call.row), {**call.row, "tags": []}))
             rows[id(call.row)]["tags"].append(call.tag)
-        if not parallel_tool_calls:
+        if not (parallel_tool_calls and self._choice.parallel):
             said["at_most"] = 1
-        return said | {"triggers": triggers, "tags": tags, "at_least": self._at_least}
+        if self._skips:
+            said["skip_bad_tags"] = True
+        return said | {"triggers": triggers, "tags": tags, "at_least": int(self._choice.mode == "required")}
 
     def parse(self, text: str | bytes) -> dict[str, Any]:
         """A text as a message of OpenAI's API. What is no whole call stays in its content."""
@@ -116,12 +145,11 @@ class ToolCalls:
         call: _Call | None = self._by_begin[begin[0]]
         first = end = begin.end()
         while call is not None:
-            found = call.arguments(text, first)
+            found = call.read(text, first)
             if found is None or not text.startswith(call.end, found[1]):
                 break
             end = found[1] + len(call.end)
-            function = {"name": call.function, "arguments": found[0]}
-            made.append({"id": f"call_{secrets.token_hex(12)}", "type": "function", "function": function})
+            made.append({"id": f"call_{secrets.token_hex(12)}", **found[0]})
             if call.row is None:
                 break
             if text.startswith(call.row["end"], end):
@@ -156,19 +184,51 @@ def _known(template: ToolTemplate | str) -> ToolTemplate:
         raise InvalidArgumentError(f"template: {template!r} is none of {names}, and no template") from None
 
 
-def _call(form: Mapping[str, Any], name: str, language: Mapping[str, Any]) -> _Call:
-    written = json.dumps(name, ensure_ascii=False)[1:-1] if form["name"] == "json" else name
-    begin, end = form["before_name"] + written + form["after_name"], form["end"]
+def _readable(
+    form: Mapping[str, Any], tool: ToolDefinition, shared: Mapping[str, Any], bad: list[str] | None
+) -> _Call | None:
+    """A call, unless the tool is left out."""
+    try:
+        return _call(form, tool, shared)
+    except (InvalidArgumentError, UnsupportedError) as error:
+        if bad is None:
+            raise
+        if left_out(error) not in bad:
+            bad.append(left_out(error))
+        return None
+
+
+def _call(form: Mapping[str, Any], tool: ToolDefinition, shared: Mapping[str, Any]) -> _Call:
+    name = json.dumps(tool.name, ensure_ascii=False)
+    label = label_of(tool.name)
+    custom = form.get("custom") if tool.custom is not None else None
+    begin = form["before_name"] + (name[1:-1] if form["name"] == "json" else tool.name)
     row = form.get("row")
-    tag = {"begin": begin, "end": end, **language}
+    if custom is not None:
+        begin, end = begin + custom["after_name"], custom["end"]
+        return _in_row(tool, begin, end, row, {"name": label, "begin": begin, "end": end, **(tool.custom or {})}, None)
+    begin, end = begin + form["after_name"], form["end"]
+    schema = schema_text(label, json_arguments(tool))[0]
+    tag = {"name": label, "begin": begin, "end": end, "json_schema": schema, **shared}
     parameters = None
     if (arguments := form.get("arguments")) is not None:
         tag["style"] = arguments["style"]
-        said = language.get("schema_options", {})
-        parameters = Parameters(arguments, language["json_schema"], said.get("documents", {}), said.get("draft", ""))
+        said = shared.get("schema_options", {})
+        parameters = Parameters(arguments, schema, said.get("documents", {}), said.get("draft", ""))
+    return _in_row(tool, begin, end, row, tag, parameters)
+
+
+def _in_row(
+    tool: ToolDefinition,
+    begin: str,
+    end: str,
+    row: Mapping[str, str] | None,
+    tag: dict[str, Any],
+    parameters: Parameters | None,
+) -> _Call:
     if row is None:
-        return _Call(name, begin, "", end, None, tag, parameters)
-    return _Call(name, row["begin"] + begin, row["separator"] + begin, end, row, tag, parameters)
+        return _Call(tool, begin, "", end, None, tag, parameters)
+    return _Call(tool, row["begin"] + begin, row["separator"] + begin, end, row, tag, parameters)
 
 
 def _schema_options(options: JsonSchemaSettings) -> dict[str, Any]:
@@ -176,7 +236,7 @@ def _schema_options(options: JsonSchemaSettings) -> dict[str, Any]:
     said: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if (documents := said.get("documents")) is not None:
         if not isinstance(documents, Mapping):
-            raise InvalidArgumentError("documents: tags have them in a dict; a function is not served")
+            raise InvalidArgumentError("documents: tags have them in a dict; a function is not supported")
         said["documents"] = {uri: schema_text(f"documents[{uri!r}]", one)[0] for uri, one in documents.items()}
     return said
 

@@ -60,6 +60,7 @@ test {
     _ = @import("compile/schema/evident_test.zig");
     _ = @import("compile/cfg/compile_test.zig");
     _ = @import("compile/cfg/regular.zig");
+    _ = @import("compile/edit_distance.zig");
     _ = @import("compile/token_set.zig");
     _ = @import("compile/schema/decimals.zig");
     _ = @import("compile/schema/doubtful_keywords.zig");

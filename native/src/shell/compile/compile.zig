@@ -198,12 +198,7 @@ fn compileTags(
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Parts {
-    const descriptor = try tags.parse(arena, &vocabulary.tokens, text, diag);
-    const automaton = try free_text.build(gpa, arena, &descriptor, budget, diag);
-    var free = automaton.free;
-    errdefer free.deinit(gpa);
-    var named = try descriptor.markers.named(gpa);
-    errdefer named.deinit(gpa);
+    var descriptor = try tags.parse(arena, &vocabulary.tokens, text, diag);
     var ends: ArrayList(EndText) = .empty;
     var parts: ArrayList(Parts.Part) = .empty;
     errdefer {
@@ -212,13 +207,20 @@ fn compileTags(
         for (parts.items) |*part| part.deinit(gpa);
         parts.deinit(gpa);
     }
+    var kept: ArrayList(tags.Tag) = .empty;
     var parts_name_tokens = false;
-    for (descriptor.tags, automaton.behind) |*tag, behind| {
+    for (descriptor.tags) |*tag| {
         const end = try endOf(gpa, &ends, tag, diag);
-        const n_warnings = warnings.items.len;
         const source = try sourceOf(arena, tag) orelse return diag.fail(.grammar, "{s}: no part is given", .{tag.place});
-        var language = languageOf(gpa, arena, vocabulary, trie, source, warnings, budget, diag) catch |e|
-            return failAt(tag.place, e, diag);
+        const n_warnings = warnings.items.len;
+        var language = languageOf(gpa, arena, vocabulary, trie, source, warnings, budget, diag) catch |e| {
+            const failed = failAt(tag.place, e, diag);
+            if (failed != error.Failed or !descriptor.skips_bad_tags or !isOfTag(budget, diag)) return failed;
+            warnings.shrinkRetainingCapacity(n_warnings);
+            try addWarning(arena, warnings, try std.fmt.allocPrint(arena, "left out: {s}", .{diag.message()}));
+            diag.clear();
+            continue;
+        };
         errdefer language.deinit(gpa, .owned);
         if (language == .ambiguous and !language.ambiguous.limits.isEmpty()) {
             // The rules are still those between which terminals stand that no text has.
@@ -226,9 +228,18 @@ fn compileTags(
             try warnings.append(arena, "max_tokens is not enforced: a part is read by its bytes");
         }
         parts_name_tokens = parts_name_tokens or language.namesTokens();
-        for (warnings.items[n_warnings..]) |*warning| warning.* = try std.fmt.allocPrint(arena, "{s}: {s}", .{ tag.place, warning.* });
-        try parts.append(gpa, .init(gpa, trie, language, end, behind));
+        try placeWarnings(arena, warnings, n_warnings, tag.place);
+        try kept.append(arena, tag.*);
+        try parts.append(gpa, .init(gpa, trie, language, end, undefined));
     }
+    if (kept.items.len == 0 and descriptor.tags.len > 0) try descriptor.forbidParts(arena, warnings.items[0], diag);
+    descriptor.tags = kept.items;
+    const automaton = try free_text.build(gpa, arena, &descriptor, budget, diag);
+    var free = automaton.free;
+    errdefer free.deinit(gpa);
+    for (parts.items, automaton.behind) |*part, behind| part.behind = behind;
+    var named = try descriptor.markers.named(gpa);
+    errdefer named.deinit(gpa);
     const source = try gpa.dupe(u8, text);
     errdefer gpa.free(source);
     const owned_ends = try ends.toOwnedSlice(gpa);
@@ -246,6 +257,25 @@ fn compileTags(
         .count = descriptor.count,
         .source = source,
     };
+}
+
+/// Whether a failure is that of one tag, and not of all that is compiled.
+fn isOfTag(budget: *Budget, diag: *const Diagnostic) bool {
+    var other: Diagnostic = .{};
+    budget.check("tags", &other) catch return false;
+    return diag.status == .grammar or diag.status == .limit or diag.status == .unsupported;
+}
+
+/// Tells each of a tag's warnings with its place. Tags that are alike, as the ways to call one tool are, tell it once.
+fn placeWarnings(arena: Allocator, warnings: *tables.Warnings, first: usize, place: []const u8) Allocator.Error!void {
+    const own = try arena.dupe([]const u8, warnings.items[first..]);
+    warnings.shrinkRetainingCapacity(first);
+    for (own) |warning| try addWarning(arena, warnings, try std.fmt.allocPrint(arena, "{s}: {s}", .{ place, warning }));
+}
+
+fn addWarning(arena: Allocator, warnings: *tables.Warnings, warning: []const u8) Allocator.Error!void {
+    for (warnings.items) |other| if (std.mem.eql(u8, other, warning)) return;
+    try warnings.append(arena, warning);
 }
 
 fn compileTokenTree(gpa: Allocator, vocabulary: *const Vocabulary, payload: []const u8, diag: *Diagnostic) Error!TokenTree {

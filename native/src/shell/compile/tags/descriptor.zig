@@ -22,6 +22,7 @@ const SchemaOptions = @import("../schema/compile.zig").Options;
 const GivenDocuments = @import("documents.zig").GivenDocuments;
 const Draft = @import("../schema/keywords.zig").Draft;
 const Style = @import("../parameters/style.zig").Style;
+const edit_distance = @import("../edit_distance.zig");
 
 /// ELIZA_TAGS_* of the header.
 pub const descriptor_bytes_max = 16 << 20;
@@ -40,12 +41,22 @@ pub const Descriptor = struct {
     excludes: []const Marker = &.{},
     /// Before it, nothing is a trigger. Empty: from the start.
     after: Marker = .{},
+    /// Tags whose language cannot be compiled are left out, with a warning for each.
+    skips_bad_tags: bool = false,
     count: Count = .{},
     markers: Markers,
+
+    /// No tag is left, of those that there were: free text has no trigger then. `why` tells of the first.
+    pub fn forbidParts(d: *Descriptor, arena: Allocator, why: []const u8, diag: *Diagnostic) (Allocator.Error || diagnostic.Error)!void {
+        if (d.count.least > 0 or d.triggers.len == 0) return diag.fail(.grammar, "tags: none is left; {s}", .{why});
+        d.excludes = try std.mem.concat(arena, Marker, &.{ d.excludes, d.triggers });
+        d.triggers = &.{};
+        d.rows = &.{};
+    }
 };
 
 pub const Tag = struct {
-    /// For messages, such as `tags[2]`.
+    /// For messages, such as `tags[2]`, or the name that the descriptor gives it.
     place: []const u8 = "",
     begin: Marker = .{},
     end: Marker = .{},
@@ -127,12 +138,15 @@ const Parser = struct {
     /// The tag that is being read. In none, its place is empty.
     tag: Tag = .{},
     separator: Marker = .{},
+    is_in_row: bool = false,
     rows: ArrayList(Row) = .empty,
     n_tags: usize = 0,
     token: ?u32 = null,
     /// Of a descriptor of a payload.
     end: ArrayList(i32) = .empty,
     key: []const u8 = "",
+    /// What a `type` says that the content is.
+    type: ?std.meta.Tag(Content) = null,
 
     fn init(arena: Allocator, tokens: *const Tokens, bytes: []const u8, diag: *Diagnostic) Parser {
         const is_map = bytes.len > 0 and switch (bytes[0]) {
@@ -181,6 +195,7 @@ const Parser = struct {
         .{ "at_most", readMost },
         .{ "stop_after_first", readStop },
         .{ "special_tokens", readSpecialTokens },
+        .{ "skip_bad_tags", readSkip },
         // XGrammar's
         .{ "type", readType },
         .{ "format", readFormat },
@@ -206,6 +221,7 @@ const Parser = struct {
     };
 
     const of_tag: []const Member = of_language ++ .{
+        .{ "name", readName },
         .{ "begin", readBegin },
         .{ "end", readEnd },
         .{ "token_tree", readTokenTree },
@@ -246,16 +262,33 @@ const Parser = struct {
         try p.expect(.map);
         var map: Container = undefined;
         try p.reader.open(&map, .map);
+        var seen: u32 = 0;
         while (try p.reader.more(&map)) {
             var list: ArrayList(u8) = .empty;
             p.key = try p.reader.key(&list, p.arena);
-            for (members) |member| {
+            for (members, 0..) |member, i| {
                 const name, const read = member;
                 if (!std.mem.eql(u8, name, p.key)) continue;
+                const bit = @as(u32, 1) << @intCast(i);
+                if (seen & bit != 0) return p.fail(.grammar, "stands there twice", .{});
+                seen |= bit;
                 try read(p);
                 break;
-            } else return p.fail(.grammar, "the key {f} is not known", .{quoted(p.key)});
+            } else return p.unknownKey(members);
         }
+    }
+
+    fn unknownKey(p: *Parser, members: []const Member) diagnostic.Error {
+        var nearest: []const u8 = "";
+        var least: usize = @min(2, p.key.len / 2) + 1;
+        for (members) |member| {
+            const distance = edit_distance.between(p.key, member[0]);
+            if (distance >= least) continue;
+            least = distance;
+            nearest = member[0];
+        }
+        if (nearest.len == 0) return p.fail(.grammar, "the key {f} is not known", .{quoted(p.key)});
+        return p.fail(.grammar, "the key {f} is not known; did you mean {f}?", .{ quoted(p.key), quoted(nearest) });
     }
 
     fn readTags(p: *Parser) Error!void {
@@ -298,7 +331,9 @@ const Parser = struct {
     fn readRow(p: *Parser) Error!void {
         const outer = p.tag;
         const separator = p.separator;
-        if (std.mem.findScalar(u8, outer.place, '.') != null) return p.fail(.grammar, "tags in tags in tags", .{});
+        if (p.is_in_row) return p.fail(.grammar, "tags in tags in tags", .{});
+        p.is_in_row = true;
+        defer p.is_in_row = false;
         var tags: ArrayList(Tag) = .empty;
         var array: Container = undefined;
         try p.expect(.array);
@@ -361,6 +396,16 @@ const Parser = struct {
         p.out.count.stop_after_first = try p.boolean();
     }
 
+    fn readSkip(p: *Parser) Error!void {
+        p.out.skips_bad_tags = try p.boolean();
+    }
+
+    fn readName(p: *Parser) Error!void {
+        const name = try p.text();
+        if (name.len == 0) return p.fail(.grammar, "empty", .{});
+        p.tag.place = name;
+    }
+
     fn readLeastOne(p: *Parser) Error!void {
         if (try p.boolean()) p.out.count.least = @max(p.out.count.least, 1);
     }
@@ -380,7 +425,7 @@ const Parser = struct {
             return;
         }
         const ends = try p.listed();
-        if (ends.len != 1) return p.fail(.grammar, "a list of {d} end texts is not served", .{ends.len});
+        if (ends.len != 1) return p.fail(.grammar, "a list of {d} end texts is not supported", .{ends.len});
         p.tag.end = ends[0];
     }
 
@@ -506,24 +551,37 @@ const Parser = struct {
     }
 
     fn readContent(p: *Parser) Error!void {
-        return p.object(of_content);
+        p.type = null;
+        try p.object(of_content);
+        const wanted = p.type orelse return;
+        if (p.tag.content == wanted or p.tag.content == .nothing) return;
+        p.key = "content";
+        return p.fail(.grammar, "has another type than {t}", .{wanted});
     }
 
     /// Of XGrammar: types that say what the other keys say too.
     fn readType(p: *Parser) Error!void {
         const name = try p.text();
-        if (std.mem.eql(u8, name, "any_text") and p.tag.place.len > 0) return p.give(.any_text);
-        if (std.mem.eql(u8, name, "qwen_xml_parameter") and p.tag.place.len > 0) {
-            p.tag.style = .qwen_xml;
-            return;
-        }
-        const known: []const []const u8 = if (p.tag.place.len == 0)
-            &.{ "structural_tag", "triggered_tags" }
-        else
-            &.{ "tag", "json_schema", "regex", "grammar", "const_string" };
-        for (known) |one| if (std.mem.eql(u8, one, name)) return;
-        return p.fail(.grammar, "the type {f} is not served", .{quoted(name)});
+        if (p.tag.place.len > 0) {
+            for (content_types) |one| if (std.mem.eql(u8, one[0], name)) {
+                p.type = one[1];
+                if (p.type == .any_text) return p.give(.any_text);
+                if (std.mem.eql(u8, name, "qwen_xml_parameter")) p.tag.style = .qwen_xml;
+                return;
+            };
+            if (std.mem.eql(u8, name, "tag")) return;
+        } else for ([_][]const u8{ "structural_tag", "triggered_tags" }) |one| if (std.mem.eql(u8, one, name)) return;
+        return p.fail(.grammar, "the type {f} is not supported", .{quoted(name)});
     }
+
+    const content_types: []const struct { []const u8, std.meta.Tag(Content) } = &.{
+        .{ "json_schema", .json_schema },
+        .{ "qwen_xml_parameter", .json_schema },
+        .{ "regex", .regex },
+        .{ "grammar", .ebnf },
+        .{ "const_string", .choices },
+        .{ "any_text", .any_text },
+    };
 
     fn give(p: *Parser, content: Content) Error!void {
         if (p.tag.content != .nothing) return p.fail(.grammar, "the part is already given", .{});
@@ -617,7 +675,7 @@ const Parser = struct {
     /// XGrammar's.
     fn readTokenType(p: *Parser) Error!void {
         const name = try p.text();
-        if (!std.mem.eql(u8, name, "token")) return p.fail(.grammar, "the type {f} is not served", .{quoted(name)});
+        if (!std.mem.eql(u8, name, "token")) return p.fail(.grammar, "the type {f} is not supported", .{quoted(name)});
     }
 
     fn texts(p: *Parser) Error![]const []const u8 {
