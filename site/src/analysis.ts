@@ -1,5 +1,6 @@
 /** What a constraint says of a text. */
 import { Constraint, ConstraintKind, ElizaInferenceError, Matcher, Step } from "../../bindings-ts/src/index.js";
+import { namesOf } from "./program.js";
 import type { Kind, State } from "./state.js";
 import type { Loaded } from "./vocabularies.js";
 
@@ -42,17 +43,18 @@ export function analyse(loaded: Loaded, state: State): Analysis {
     return walk(loaded, state, constraint, compileMs);
   } catch (error) {
     if (!(error instanceof ElizaInferenceError)) throw error;
-    const failure = { message: error.message, ...placeOf(error.message, state) };
+    const failure = { message: told(error.message, state), ...placeOf(error.message, state) };
     const tokens = loaded.tokenize(state.text).map((id) => tokenOf(loaded, id, "behind"));
     return { failure, warnings: [], tokens, nLegal: null, legal: [], forced: [], canStop: false, sizes: [] };
   }
 }
 
-function compiled(loaded: Loaded, { kind, source, vocabulary }: State): { constraint: Constraint; compileMs: number } {
-  const key = JSON.stringify([kind, source, vocabulary]);
+function compiled(loaded: Loaded, state: State): { constraint: Constraint; compileMs: number } {
+  const { kind, source, vocabulary, space, order } = state;
+  const key = JSON.stringify([kind, source, vocabulary, space, order]);
   if (last?.key === key) return last;
   const start = performance.now();
-  const constraint = COMPILE[kind](loaded, source);
+  const constraint = COMPILE[kind](loaded, source, state);
   const compileMs = performance.now() - start;
   last?.constraint.close();
   last = { key, constraint, compileMs };
@@ -62,17 +64,13 @@ function compiled(loaded: Loaded, { kind, source, vocabulary }: State): { constr
 /** A grammar must not freeze the page. */
 const budget = { msMax: 5000 };
 
-const COMPILE: Record<Kind, (loaded: Loaded, source: string) => Constraint> = {
-  names: ({ vocabulary }, source) =>
-    Constraint.choices(
-      vocabulary,
-      source.split("\n").filter((line) => line !== ""),
-      { budget },
-    ),
+const COMPILE: Record<Kind, (loaded: Loaded, source: string, state: State) => Constraint> = {
+  names: ({ vocabulary }, source) => Constraint.choices(vocabulary, namesOf(source), { budget }),
   regex: ({ vocabulary }, source) => Constraint.regex(vocabulary, source, { budget }),
   lark: ({ vocabulary }, source) => Constraint.lark(vocabulary, source, { budget }),
   gbnf: ({ vocabulary }, source) => Constraint.gbnf(vocabulary, source, { budget }),
-  schema: ({ vocabulary }, source) => Constraint.jsonSchema(vocabulary, source, { budget }),
+  schema: ({ vocabulary }, source, { space, order }) =>
+    Constraint.jsonSchema(vocabulary, source, { budget, space, order }),
   tags: ({ vocabulary }, source) => Constraint.tags(vocabulary, source, { budget }),
   payload: ({ vocabulary }, source) => new Constraint(vocabulary, source),
 };
@@ -156,17 +154,34 @@ function duration(ms: number): string {
   return ms < 0.1 ? `${Math.round(ms * 1000)} µs` : `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
 }
 
-/** Those with the fewest bytes. */
+/** Those with the fewest bytes; parts of characters, which cannot be read, come last. */
 function shortest({ tokenBytes }: Loaded, ids: Int32Array): number[] {
-  const found: number[] = [];
-  for (let length = 0; found.length < Math.min(LEGAL_SHOWN, ids.length); length++) {
-    for (const id of ids) if (tokenBytes[id]!.length === length) found.push(id);
+  const length = (id: number): number => tokenBytes[id]!.length + (isText(tokenBytes[id]!) ? 0 : PART_OF_CHARACTER);
+  return [...ids].sort((a, b) => length(a) - length(b) || a - b).slice(0, LEGAL_SHOWN);
+}
+
+const PART_OF_CHARACTER = 1e6;
+
+export function isText(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
   }
-  return found.slice(0, LEGAL_SHOWN);
 }
 
 function tokenOf({ tokenBytes }: Loaded, id: number, fate: Token["fate"]): Token {
   return { id, bytes: tokenBytes[id]!, fate };
+}
+
+/** In JSON the place of a byte is told as line and column, as editors count them. */
+function told(message: string, { kind, source }: State): string {
+  if (kind !== "schema" && kind !== "tags" && kind !== "payload") return message;
+  return message.replace(/at byte (\d+)(?=:? |:|$)/, (_, bytes: string) => {
+    const lines = source.slice(0, unitsOf(source, Number(bytes))).split("\n");
+    return `at line ${lines.length}, column ${[...lines.at(-1)!].length + 1}`;
+  });
 }
 
 /** Messages begin with line and column, with a byte offset, or with the JSON Pointer of a schema's place. */

@@ -1,5 +1,5 @@
 /** What the page begins with, and what its list of examples offers. */
-import type { State } from "./state.js";
+import { DEFAULTS, type Kind, type State } from "./state.js";
 
 const schema = {
   type: "object",
@@ -30,7 +30,7 @@ const payload = {
   ],
 };
 
-export const EXAMPLES: Record<string, State> = {
+const examples: Record<string, Omit<State, keyof typeof DEFAULTS>> = {
   "a forecast, as JSON": {
     kind: "schema",
     source: JSON.stringify(schema, null, 2),
@@ -81,3 +81,12 @@ export const EXAMPLES: Record<string, State> = {
     text: "ST",
   },
 };
+
+export const EXAMPLES: Record<string, State> = Object.fromEntries(
+  Object.entries(examples).map(([name, example]) => [name, { ...DEFAULTS, ...example }]),
+);
+
+/** What the page shows of a kind that nothing was written for yet. */
+export function exampleOf(kind: Kind): State {
+  return Object.values(EXAMPLES).find((example) => example.kind === kind)!;
+}

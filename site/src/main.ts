@@ -1,7 +1,8 @@
 /** The page: a place to try constraints in, and guides with examples that are computed where they stand. */
 import { type Analysis, type Token, analyse } from "./analysis.js";
-import { EXAMPLES } from "./examples.js";
-import { KINDS, type Kind, type State, fragment, read } from "./state.js";
+import { EXAMPLES, exampleOf } from "./examples.js";
+import { LANGUAGES, type Language, program } from "./program.js";
+import { KINDS, type Kind, ORDERS, SPACES, type State, fragment, read } from "./state.js";
 import { chips, element, failureOf, table, verdict } from "./view.js";
 import { type Loaded, VOCABULARIES, type VocabularyName, loadVocabulary } from "./vocabularies.js";
 
@@ -9,18 +10,33 @@ const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) 
 const kind = $<HTMLSelectElement>("kind");
 const vocabulary = $<HTMLSelectElement>("vocabulary");
 const example = $<HTMLSelectElement>("example");
+const space = $<HTMLSelectElement>("space");
+const order = $<HTMLSelectElement>("order");
 const source = $<HTMLTextAreaElement>("source");
 const text = $<HTMLTextAreaElement>("text");
 
 fill(kind, KINDS);
 fill(vocabulary, VOCABULARIES);
+fill(space, SPACES);
+fill(order, ORDERS);
 fill(example, Object.fromEntries(Object.keys(EXAMPLES).map((name) => [name, name])));
 
 const first = read(location.hash);
 if (first) example.prepend(element("option", { value: "", selected: "" }, "as linked"));
+/** What was last written for each kind of constraint. */
+const written = new Map<Kind, State>();
 show(first ?? Object.values(EXAMPLES)[0]!);
 
-for (const input of [kind, vocabulary, source, text]) input.addEventListener("input", () => void update());
+for (const input of [vocabulary, source, text, space, order]) input.addEventListener("input", () => void update());
+kind.addEventListener("input", () => {
+  const { source, text, vocabulary: own } = written.get(kind.value as Kind) ?? exampleOf(kind.value as Kind);
+  show({ ...current(), source, text, vocabulary: kind.value === "payload" ? own : current().vocabulary });
+});
+for (const [language, name] of Object.entries(LANGUAGES)) {
+  const button = element("button", { type: "button", "data-language": language }, `Copy as ${name}`);
+  button.addEventListener("click", () => void copy(language as Language, button));
+  $("copy").append(button);
+}
 example.addEventListener("input", () => {
   const chosen = EXAMPLES[example.value];
   if (chosen) show(chosen);
@@ -42,16 +58,32 @@ function current(): State {
     source: source.value,
     vocabulary: vocabulary.value as VocabularyName,
     text: text.value,
+    space: space.value as State["space"],
+    order: order.value as State["order"],
   };
 }
 
 function show(state: State): void {
   [kind.value, source.value, vocabulary.value, text.value] = [state.kind, state.source, state.vocabulary, state.text];
+  [space.value, order.value] = [state.space, state.order];
   void update();
+}
+
+async function copy(language: Language, button: HTMLButtonElement): Promise<void> {
+  const code = program(current(), language);
+  button.dataset.program = code;
+  const isCopied = await navigator.clipboard.writeText(code).then(
+    () => true,
+    () => false,
+  );
+  $("program").textContent = code;
+  $("copied").textContent = isCopied ? "Copied." : "This browser did not let the page copy it.";
 }
 
 async function update(): Promise<void> {
   const state = current();
+  written.set(state.kind, state);
+  $("options").hidden = state.kind !== "schema";
   history.replaceState(null, "", fragment(state));
   $("busy").hidden = false;
   const loaded = await loadVocabulary(state.vocabulary).catch((error: Error) => error);

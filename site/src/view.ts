@@ -1,5 +1,5 @@
 /** Elements of what an analysis says. */
-import type { Analysis, Token } from "./analysis.js";
+import { type Analysis, type Token, isText } from "./analysis.js";
 
 /** A new element with attributes and content. */
 export function element<K extends keyof HTMLElementTagNameMap>(
@@ -16,7 +16,8 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 /** Tokens one after the other; those of `choose` are buttons. */
 export function chips(tokens: readonly Token[], choose?: (token: Token) => void): HTMLElement[] {
   return tokens.map((token) => {
-    const title = `token ${token.id}: ${hex(token.bytes)}`;
+    const part = isText(token.bytes) ? "" : ", a part of a character";
+    const title = `token ${token.id}: ${hex(token.bytes)}${part}`;
     if (!choose || token.bytes.length === 0)
       return element("span", { class: `chip ${token.fate}`, title }, spelt(token));
     const button = element("button", { class: `chip ${token.fate}`, title, type: "button" }, spelt(token));
@@ -32,7 +33,7 @@ function spelt({ bytes, id }: Token): string {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.replaceAll(" ", "\u2423").replaceAll("\n", "\u21b5").replaceAll("\t", "\u21e5");
   } catch {
-    return hex(bytes);
+    return `\u27e8${hex(bytes)}\u27e9`;
   }
 }
 
@@ -42,7 +43,7 @@ function hex(bytes: Uint8Array): string {
 
 /** What may come next, in a sentence. */
 export function verdict({ failure, tokens, nLegal, canStop }: Analysis): string {
-  if (failure) return "There is no constraint.";
+  if (failure) return "The constraint does not compile; the message stands under it.";
   if (tokens.some(({ fate }) => fate === "refused")) return "The red token is not legal. What could have stood there:";
   const stop = canStop ? " The text may stop here." : "";
   if (nLegal === null) return `Every token is legal.${stop}`;

@@ -25,7 +25,7 @@ page.on("console", (message) => message.type() === "error" && errors.push(messag
 const settle = () => page.waitForFunction(() => document.body.dataset.ready === location.hash);
 const texts = (selector) => page.locator(selector).allTextContents();
 const set = async (id, value) => {
-  if (["kind", "vocabulary", "example"].includes(id)) await page.selectOption(`#${id}`, value);
+  if (["kind", "vocabulary", "example", "space", "order"].includes(id)) await page.selectOption(`#${id}`, value);
   else await page.fill(`#${id}`, value);
   await settle();
 };
@@ -40,6 +40,30 @@ found.guides = await page
 found.first = { tokens: await texts("#tokens .chip"), verdict: (await texts("#verdict"))[0] };
 const clip = { x: 0, y: 0, width: 1280 };
 if (pictures) await page.screenshot({ path: join(pictures, "page.png"), clip: { ...clip, height: 820 } });
+
+found.programs = [];
+for (const name of await page.locator("#example option").allTextContents()) {
+  await set("example", name);
+  const of = { name };
+  for (const language of ["python", "typescript", "c"]) {
+    await page.locator(`#copy [data-language=${language}]`).click();
+    of[language] = await page.locator("#program").textContent();
+  }
+  found.programs.push(of);
+}
+await set("example", "a forecast, as JSON");
+await set("space", "compact");
+found.compact = (await texts("#tokens .refused")).join("");
+found.optionsLink = page.url().includes("space=compact");
+await set("source", '{"type": "object",\n "properties": 1,}');
+found.jsonFailure = (await texts("#failure .message"))[0];
+await set("kind", "regex");
+found.switched = [await page.inputValue("#source"), (await texts("#failure .message")).length];
+await set("source", "\\d");
+await set("text", "");
+found.parts = (await texts("#legal .chip")).slice(0, 10).join("");
+await set("kind", "schema");
+found.switchedBack = await page.inputValue("#source");
 
 await set("kind", "regex");
 await set("source", "colou?r: (red|green)");
