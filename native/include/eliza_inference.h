@@ -38,19 +38,22 @@
  *     library is loaded; [lent by x], as long as x lives; [borrowed from x], until the next call that
  *     changes x. [keeps x] says that the library holds on to x after the call, [updates x] that it
  *     reads and writes x.
- *   - Threads: a vocabulary and a constraint may be used by any number of threads. A matcher, a
- *     context's settings and a stream belong to one thread at a time. Only
- *     eliza_inference_llm_stream_cancel may come from another thread, and never concurrently with
- *     eliza_inference_llm_stream_close. There is no thread-local state.
+ *   - Threads: a vocabulary, a constraint and a context may be used by any number of threads. A matcher, a stream and a
+ *     sampler belong to one thread at a time: while a call on one of them runs, every other call on it, from whatever
+ *     thread, is ELIZA_ERR_BUSY and changes nothing; freeing or closing it does nothing. Only
+ *     eliza_inference_llm_stream_cancel may come from another thread at any time. The text of a matcher's or a stream's
+ *     last_error is then "another thread is using the matcher" or "... the stream". Contexts and streams may also be
+ *     destroyed and closed while other threads call functions on them. A matcher, a vocabulary or a constraint must not be
+ *     freed while another thread may begin a call on it. There is no thread-local state.
  *   - After fork() a child may use the vocabularies, constraints and matchers of its parent, if no other thread of the
  *     parent was within a call when it forked. Contexts, streams and samplers are the parent's: libllama has threads, and
  *     perhaps a GPU, that a child has not.
  *   - Callbacks: what calls back is in use until it returns. Inside, another call on the same matcher, stream or sampler
- *     is ELIZA_ERR_BUSY, and freeing or closing it does nothing (a sampler must not be freed there); only what changes
- *     nothing (last_error, info, leaf, stats, stop_reason), eliza_inference_llm_stream_cancel, and what
- *     eliza_llm_token_callback says, work. Inside a log callback all functions of sections 7 and 8, and opening a stream or
- *     a sampler, are ELIZA_ERR_BUSY too. Other handles may be used, and the caller's references of a vocabulary or
- *     constraint freed.
+ *     is ELIZA_ERR_BUSY, and freeing or closing it does nothing (a sampler must not be freed while it is in use: it would
+ *     never be freed completely); only what changes nothing (last_error, info, leaf, stats, stop_reason),
+ *     eliza_inference_llm_stream_cancel, and what eliza_llm_token_callback says, work in the callback's own thread. Inside
+ *     a log callback all functions of sections 7 and 8, and opening a stream or a sampler, are ELIZA_ERR_BUSY too. Other
+ *     handles may be used, and the caller's references of a vocabulary or constraint freed.
  *   - Streams and contexts are looked up in a table, so that a closed one is told from an open one
  *     (ELIZA_ERR_CLOSED). Using a freed vocabulary, constraint or matcher is undefined, as with
  *     free(); freeing NULL does nothing.
@@ -112,7 +115,7 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 #define ELIZA_ERR_OOM (-5)             /* memory could not be allocated; nothing changed */
 #define ELIZA_ERR_ABI_MISMATCH (-6)    /* libllama is missing, of unknown layout, or lacks a symbol */
 #define ELIZA_ERR_CANCELLED (-7)       /* eliza_inference_llm_stream_cancel was called */
-#define ELIZA_ERR_BUSY (-8)            /* not allowed inside a callback of a call on the same handle */
+#define ELIZA_ERR_BUSY (-8)            /* the handle is in use: by another thread, or by the call whose callback this is in */
 #define ELIZA_ERR_CLOSED (-9)          /* the handle was closed, or is not one of this kind */
 #define ELIZA_ERR_PAYLOAD (-10)        /* the payload is malformed: the message gives the path */
 #define ELIZA_ERR_LIMIT (-11)          /* beyond a limit: one below, or the caller's own */
@@ -614,7 +617,7 @@ int eliza_inference_matcher_create_span(const eliza_constraint *constraint, cons
 /* Copies the position, the rollback history and the generator. */
 int eliza_inference_matcher_clone(const eliza_matcher *matcher, eliza_matcher **out_matcher);
 
-/* Frees the matcher. */
+/* Frees the matcher. Does nothing while a call on it runs. */
 void eliza_inference_matcher_free(eliza_matcher *matcher);
 
 /* Text of the last failed call on this matcher; "" if there was none. [borrowed from matcher] */
@@ -944,7 +947,8 @@ int eliza_inference_llm_stream_cancel(EliLlmStream *stream);
 int eliza_inference_llm_stream_reset(EliLlmStream *stream);
 int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep);
 
-/* Closes the stream. NULL and a stream that is already closed do nothing. */
+/* Closes the stream. NULL, a stream that is already closed and one on which a call runs do nothing: a stream that was closed
+ * gives ELIZA_ERR_CLOSED afterwards. */
 void eliza_inference_llm_stream_close(EliLlmStream *stream);
 
 /* Stores the tokens and llama.cpp's sequence state in a file, after decoding what is pending. It is

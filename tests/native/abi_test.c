@@ -1228,12 +1228,63 @@ static void check_that_work_is_busy(EliLlmStream *stream) {
     CHECK_EQUAL(eliza_inference_llm_stream_reset_keep(stream, 0), ELIZA_ERR_BUSY);
 }
 
+/* Of a callback that may not use the stream whose call it is part of, and of another thread. */
+static void check_that_changes_are_busy(EliLlmStream *stream, const char *reason) {
+    eliza_span_state_t state = {.struct_size = sizeof state};
+    eliza_sampling_t greedy = {.struct_size = sizeof greedy, .mode = ELIZA_MODE_GREEDY};
+    check_that_work_is_busy(stream);
+    CHECK_EQUAL(eliza_inference_set_token_trie(stream, PAYLOAD, PAYLOAD_LENGTH, ELIZA_MODE_GREEDY), ELIZA_ERR_BUSY);
+    CHECK(strstr(eliza_inference_llm_stream_last_error(stream), reason) != NULL);
+    CHECK_EQUAL(eliza_inference_clear_token_trie(stream), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, NULL, ELIZA_MODE_GREEDY, NULL), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_clear_constraint(stream), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_activate(stream, "", 0), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_state(stream, &state), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_seed(stream, 3), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_sampling(stream, &greedy), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_time_budget_ms(stream, 1), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_span_timeout(stream, 1), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_stop_at_span_end(stream, 1), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_skip_ahead(stream, 0), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_threads(stream, 1), ELIZA_ERR_BUSY);
+    eliza_inference_llm_stream_close(stream); /* not now */
+}
+
+static void check_that_all_is_busy(EliLlmStream *stream) {
+    eliza_llm_stream_stats_t stats = {.struct_size = sizeof stats};
+    const char *name;
+    size_t n;
+    check_that_changes_are_busy(stream, "callback");
+    /* What changes nothing. */
+    CHECK_EQUAL(eliza_inference_llm_stream_stop_reason(stream), ELIZA_STOP_NONE);
+    CHECK_EQUAL(eliza_inference_llm_stream_stats(stream, &stats), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_llm_stream_leaf(stream, &name, &n), ELIZA_OK);
+}
+
+static void *uses_it_in_another_thread(void *stream) {
+    eliza_llm_stream_stats_t stats = {.struct_size = sizeof stats};
+    const char *name;
+    size_t n;
+    check_that_changes_are_busy(stream, "another thread");
+    CHECK_EQUAL(eliza_inference_llm_stream_stop_reason(stream), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_stats(stream, &stats), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_leaf(stream, &name, &n), ELIZA_ERR_BUSY);
+    return NULL;
+}
+
+static void check_another_thread(EliLlmStream *stream) {
+    pthread_t other;
+    CHECK_EQUAL(pthread_create(&other, NULL, uses_it_in_another_thread, stream), 0);
+    pthread_join(other, NULL);
+}
+
 static int reenter(int32_t token_id, const char *token_text, void *user_data) {
     reentry *at = user_data;
     EliLlmStream *stream = at->stream;
     (void)token_id;
     CHECK(token_text != NULL);
     check_that_work_is_busy(stream);
+    check_another_thread(stream);
     eliza_inference_llm_stream_close(stream); /* not now */
     CHECK_EQUAL(eliza_inference_set_token_trie(stream, PAYLOAD, PAYLOAD_LENGTH, ELIZA_MODE_GREEDY), ELIZA_OK);
     CHECK_EQUAL(eliza_inference_llm_stream_activate(stream, "action", 6), ELIZA_OK);
@@ -1254,40 +1305,12 @@ static void test_reentry(EliInferenceContext *ctx, EliLlmStream *stream) {
     CHECK_EQUAL(eliza_inference_llm_stream_stop_reason(stream), ELIZA_STOP_NONE);
 }
 
-/* Of a callback that may not use the stream whose call it is part of. */
-static void check_that_all_is_busy(EliLlmStream *stream) {
-    eliza_span_state_t state = {.struct_size = sizeof state};
-    eliza_sampling_t greedy = {.struct_size = sizeof greedy, .mode = ELIZA_MODE_GREEDY};
-    eliza_llm_stream_stats_t stats = {.struct_size = sizeof stats};
-    const char *name;
-    size_t n;
-    check_that_work_is_busy(stream);
-    CHECK_EQUAL(eliza_inference_set_token_trie(stream, PAYLOAD, PAYLOAD_LENGTH, ELIZA_MODE_GREEDY), ELIZA_ERR_BUSY);
-    CHECK(strstr(eliza_inference_llm_stream_last_error(stream), "callback") != NULL);
-    CHECK_EQUAL(eliza_inference_clear_token_trie(stream), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_set_constraint(stream, NULL, ELIZA_MODE_GREEDY, NULL), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_clear_constraint(stream), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_llm_stream_activate(stream, "", 0), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_llm_stream_state(stream, &state), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_llm_stream_set_seed(stream, 3), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_llm_stream_set_sampling(stream, &greedy), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_llm_stream_set_time_budget_ms(stream, 1), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_llm_stream_set_span_timeout(stream, 1), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_llm_stream_set_stop_at_span_end(stream, 1), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_llm_stream_set_skip_ahead(stream, 0), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_llm_stream_set_threads(stream, 1), ELIZA_ERR_BUSY);
-    eliza_inference_llm_stream_close(stream); /* not now */
-    /* What changes nothing. */
-    CHECK_EQUAL(eliza_inference_llm_stream_stop_reason(stream), ELIZA_STOP_NONE);
-    CHECK_EQUAL(eliza_inference_llm_stream_stats(stream, &stats), ELIZA_OK);
-    CHECK_EQUAL(eliza_inference_llm_stream_leaf(stream, &name, &n), ELIZA_OK);
-}
-
 static int32_t tokenizes_by_the_stream(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
     reentry *at = user_data;
     (void)text, (void)length, (void)out, (void)cap;
     at->calls++;
     check_that_all_is_busy(at->stream);
+    check_another_thread(at->stream);
     return -1;
 }
 

@@ -712,9 +712,9 @@ static void test_tokenizers(eliza_vocab *vocab) {
     CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, NULL, NULL), ELIZA_OK);
 }
 
-/* Uses the matcher whose call it is part of, in every way. */
-static int32_t uses_the_matcher(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
-    eliza_matcher *matcher = *(eliza_matcher **)user_data, *copy = NULL;
+/* Uses a matcher that a call is using, in every way that may change it. */
+static void check_that_it_is_busy(eliza_matcher *matcher) {
+    eliza_matcher *copy = NULL;
     eliza_span_state_t state = {.struct_size = sizeof state};
     const int32_t *lent = NULL;
     int32_t words[32] = {0};
@@ -743,9 +743,72 @@ static int32_t uses_the_matcher(const uint8_t *text, size_t length, int32_t *out
     CHECK_EQUAL(eliza_inference_matcher_sample(matcher, logits, 4, &greedy, &token), ELIZA_ERR_BUSY);
     CHECK_EQUAL(eliza_inference_matcher_clone(matcher, &copy), ELIZA_ERR_BUSY);
     CHECK(copy == NULL);
-    eliza_inference_matcher_free(matcher);
+    eliza_inference_matcher_free(matcher); /* not now */
+}
+
+static void *uses_it_in_another_thread(void *matcher) {
+    eliza_matcher_info_t info = {.struct_size = sizeof info};
+    const char *name = NULL;
+    size_t n = 0;
+    check_that_it_is_busy(matcher);
+    CHECK_EQUAL(eliza_inference_matcher_info(matcher, &info), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_leaf(matcher, &name, &n), ELIZA_ERR_BUSY);
+    CHECK(strstr(eliza_inference_matcher_last_error(matcher), "another thread") != NULL);
+    return NULL;
+}
+
+/* Uses the matcher whose call it is part of, in its own thread and in another. */
+static int32_t uses_the_matcher(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    eliza_matcher *matcher = *(eliza_matcher **)user_data;
+    eliza_matcher_info_t info = {.struct_size = sizeof info};
+    pthread_t other;
+    CHECK_EQUAL(pthread_create(&other, NULL, uses_it_in_another_thread, matcher), 0);
+    pthread_join(other, NULL);
+    check_that_it_is_busy(matcher);
+    CHECK_EQUAL(eliza_inference_matcher_info(matcher, &info), ELIZA_OK);
+    CHECK(strstr(eliza_inference_matcher_last_error(matcher), "callback") != NULL);
     for (size_t i = 0; i < length && i < cap; i++) out[i] = text[i];
     return (int32_t)length;
+}
+
+/* Two threads that do not ask each other. */
+static void *uses_it_at_will(void *matcher) {
+    int32_t words[N_WORDS], token = 0;
+    float logits[N_TOKENS] = {0};
+    eliza_sampling_t sampled = {sizeof sampled, ELIZA_MODE_SAMPLED, 1, 1};
+    for (int i = 0; i < 20000; i++) {
+        if (eliza_inference_matcher_sample(matcher, logits, N_TOKENS, &sampled, &token) == ELIZA_OK)
+            eliza_inference_matcher_accept(matcher, token);
+        eliza_inference_matcher_fill_bitmap(matcher, words, N_WORDS);
+        if (i % 8 == 0) eliza_inference_matcher_rollback(matcher, 1);
+        if (i % 64 == 0) eliza_inference_matcher_reset(matcher);
+    }
+    return NULL;
+}
+
+static void test_two_threads_on_one_matcher(eliza_vocab *vocab) {
+    eliza_constraint *grammar = make_grammar(vocab);
+    eliza_matcher *matcher = make_matcher(grammar);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, uses_it_at_will, matcher), 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    CHECK_EQUAL(eliza_inference_matcher_reset(matcher), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, '['), ELIZA_STEP_IN_SPAN);
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(grammar);
+}
+
+static void test_a_batch_has_each_matcher_once(eliza_vocab *vocab) {
+    eliza_constraint *regex = make_regex(vocab, "a+");
+    eliza_matcher *one = make_matcher(regex), *other = make_matcher(regex);
+    eliza_matcher *batch[] = {one, other, one};
+    int32_t words[3 * N_WORDS];
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(batch, 3, words, N_WORDS, 1), ELIZA_ERR_INVALID_ARG);
+    CHECK(strstr(eliza_inference_matcher_last_error(one), "twice") != NULL);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(batch, 2, words, N_WORDS, 1), ELIZA_OK); /* none was left in use */
+    eliza_inference_matcher_free(one);
+    eliza_inference_matcher_free(other);
+    eliza_inference_constraint_free(regex);
 }
 
 static void test_a_tokenizer_cannot_use_its_matcher(eliza_vocab *vocab) {
@@ -1467,6 +1530,8 @@ int main(int argc, char **argv) {
     test_kinds(vocab);
     test_tokenizers(vocab);
     test_a_tokenizer_cannot_use_its_matcher(vocab);
+    test_two_threads_on_one_matcher(vocab);
+    test_a_batch_has_each_matcher_once(vocab);
     test_callbacks_may_free_what_is_in_use();
     test_span_config(vocab);
     test_matcher_without_handle();

@@ -9,7 +9,7 @@ from eliza_inference._arguments import UINT32_MAX, instance, integer, several, w
 from eliza_inference._bitmap import WORDS, Bitmap, empty_bitmap
 from eliza_inference._library import ffi, lib
 from eliza_inference._logits import apply_bitmaps
-from eliza_inference.errors import ClosedError, InvalidArgumentError, error_from_status
+from eliza_inference.errors import BusyError, ClosedError, InvalidArgumentError, Status, error_from_status
 from eliza_inference.matcher import Matcher, Step
 
 __all__ = ["apply_bitmaps", "fill_bitmaps", "fill_draft_bitmaps"]
@@ -90,12 +90,13 @@ def _go_to(matcher: Matcher, path: list[int], row: int, tokens: Sequence[int], p
 
 def _fill(matchers: Sequence[Matcher], out: Bitmap, n_threads: int) -> Bitmap:
     try:
-        handles = ffi.new("eliza_matcher *[]", [matcher._handle for matcher in matchers])
+        held = [matcher._handle for matcher in matchers]  # during the call, whoever closes one
+        handles = ffi.new("eliza_matcher *[]", held)
     except (AttributeError, TypeError):
         for at, matcher in enumerate(several("matchers", matchers, "matchers")):
             instance(f"matchers[{at}]", matcher, Matcher)
         raise
-    if ffi.NULL in handles:
+    if ffi.NULL in held:
         raise ClosedError("a matcher is closed")
     if len(set(map(id, matchers))) < len(matchers):
         raise InvalidArgumentError("matchers: one of them is there twice")
@@ -103,8 +104,10 @@ def _fill(matchers: Sequence[Matcher], out: Bitmap, n_threads: int) -> Bitmap:
     n_threads = integer("n_threads", n_threads, 0, UINT32_MAX)
     with ffi.from_buffer(WORDS, out, require_writable=True) as lent:
         status = lib.eliza_inference_matcher_fill_bitmaps(handles, len(handles), lent, n_words, n_threads)
+    if status == Status.BUSY:
+        raise BusyError("one of the matchers is in use: by another thread, or by the call whose callback this is in")
     if status < 0:
-        raise error_from_status(status, f"the bitmaps of {len(handles)} matchers could not be filled")
+        raise error_from_status(status, f"the bitmaps of {len(held)} matchers could not be filled")
     return out
 
 

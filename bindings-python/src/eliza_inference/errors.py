@@ -121,7 +121,7 @@ class CancelledError(ElizaError, RuntimeError):
 
 
 class BusyError(ElizaError, RuntimeError):
-    """The call is not allowed inside a token callback."""
+    """The object is in use: another thread is in a call on it, or this is inside a callback of one. Nothing changed."""
 
     default_status = Status.BUSY
 
@@ -215,6 +215,12 @@ _BY_STATUS: dict[int, type[ElizaError]] = {
         FileInvalidError,
     )
 }
+
+
+def busy_reason(what: str, last_error: str) -> str:
+    """Why an object is busy, by its `last_error`, which says so in a callback, and in another thread while the call
+    there runs."""
+    return last_error if "callback" in last_error else f"another thread is using the {what}"
 
 
 def error_from_status(status: int, message: str) -> ElizaError:

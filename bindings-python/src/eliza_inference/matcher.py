@@ -16,7 +16,7 @@ from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text,
 from eliza_inference._logits import apply_bitmaps
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.constraint import Constraint, ConstraintKind
-from eliza_inference.errors import BusyError, ClosedError, ElizaError, Status, error_from_status
+from eliza_inference.errors import ClosedError, ElizaError, Status, busy_reason, error_from_status
 from eliza_inference.span_config import SpanConfig
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ class MatcherInfo(NamedTuple):
 
 
 class Matcher(Closing):
-    """The state of one output: cheap to make, and used by one thread at a time. Keeps the constraint alive.
+    """The state of one output: cheap to make, and used by one thread at a time. While a call on it runs, another one,
+    `close` included, is a `BusyError` and changes nothing. Keeps the constraint alive.
 
     A recognizer's span is open from the start. The spans of a token tree without triggers open one after the
     other, in their order; others are opened by a trigger, or any by `activate`. `seed` is the state of the generator
@@ -122,7 +123,7 @@ class Matcher(Closing):
     A context manager: `close` frees it.
     """
 
-    __slots__ = ("_accept", "_constraint", "_fill", "_filled", "_handle", "_lent_bitmap", "_n_words")
+    __slots__ = ("_accept", "_constraint", "_fill", "_filled", "_handle", "_n_words")
 
     _handle: CData
     _filled: tuple[Any, CData, int, object]
@@ -232,12 +233,11 @@ class Matcher(Closing):
         form = self._check(lib.eliza_inference_matcher_allowed(self._handle, ids, count))
         if form == _ALLOWED_ALL:
             return None
-        if form == _ALLOWED_BITMAP:
-            return set_bits(self.bitmap())
-        if self._constraint.kind == ConstraintKind.TOKEN_TRIE:
+        if form == _ALLOWED_LIST and self._constraint.kind == ConstraintKind.TOKEN_TRIE:
             # The ids live as long as the constraint.
             return int32_array(ffi.buffer(kept_alive_by(self._constraint, ids[0]), count[0] * 4))
-        return int32_array(ffi.buffer(ids[0], count[0] * 4)[:])
+        # Those of a recognizer live until the next call, which may be another thread's: the library copies them.
+        return set_bits(self.fill_bitmap())
 
     def bitmap(self) -> npt.NDArray[np.int32] | None:
         """The legal next tokens as a bitmap, without a copy, if that is their natural form; else None, and
@@ -250,7 +250,6 @@ class Matcher(Closing):
         words, count = ffi.new("const int32_t **"), ffi.new("size_t *")
         if self._check(lib.eliza_inference_matcher_bitmap(self._handle, words, count)) != _ALLOWED_BITMAP:
             return None
-        self._lent_bitmap = True
         return int32_array(ffi.buffer(kept_alive_by(self._handle, words[0]), count[0] * 4))
 
     @overload
@@ -369,9 +368,10 @@ class Matcher(Closing):
     def leaf(self) -> str | None:
         """The name that is complete here, or, outside a span, the name or the text of a `TokenTreePart` that the last
         span ended with; None if there is none, and in a recognizer."""
-        name, length = ffi.new("const char **"), ffi.new("size_t *")
-        self._check(lib.eliza_inference_matcher_leaf(self._handle, name, length))
-        return lent_text(name[0], length[0])
+        if self.state.leaf >= 0:
+            return self._lent_leaf()  # which lives as long as the constraint
+        with self.clone() as own:  # a text lives until the next call, which may be another thread's
+            return own._lent_leaf()
 
     @property
     def info(self) -> MatcherInfo:
@@ -382,14 +382,15 @@ class Matcher(Closing):
 
     def close(self) -> None:
         """Frees the matcher now rather than with its last reference. A second call does nothing; other calls
-        then raise `ClosedError`. A lent `bitmap` stays readable. `BusyError` inside a tokenizer that it asks."""
-        if self._handle and lib.eliza_inference_matcher_rollback(self._handle, 0) == Status.BUSY:
-            raise BusyError("the matcher cannot be closed inside a tokenizer that it asks")
-        handle, self._handle = self._handle, ffi.NULL
+        then raise `ClosedError`. A lent `bitmap` stays readable. `BusyError` while a call on it runs, in another
+        thread or as the one that calls back."""
+        status = lib.eliza_inference_matcher_rollback(self._handle, 0)
+        if status == Status.BUSY:
+            raise self._error(status)
+        # The last reference frees the matcher: an array that was lent has one, and so has each call of another thread
+        # that has begun meanwhile.
+        self._handle = ffi.NULL
         self._filled = None, None, 0, None
-        # A bitmap that was lent holds the handle: the last such array frees it.
-        if handle and not self._lent_bitmap:
-            ffi.release(handle)
 
     def _describe(self) -> str:
         return f"of {self._constraint}{'' if self._handle else ', closed'}"
@@ -397,12 +398,16 @@ class Matcher(Closing):
     def _adopt(self, constraint: Constraint, handle: CData) -> None:
         self._constraint = constraint
         self._handle = ffi.gc(handle, lib.eliza_inference_matcher_free)
-        self._lent_bitmap = False
         self._filled = None, None, 0, None
         self._n_words = constraint._n_words
         # The shortest calls of a hot loop: bound here, so that each costs a single look-up.
         self._accept = lib.eliza_inference_matcher_accept
         self._fill = lib.eliza_inference_matcher_fill_bitmap
+
+    def _lent_leaf(self) -> str | None:
+        name, length = ffi.new("const char **"), ffi.new("size_t *")
+        self._check(lib.eliza_inference_matcher_leaf(self._handle, name, length))
+        return lent_text(name[0], length[0])
 
     def _fill_growing(self, function: Callable[..., int], array: str, capacity: int) -> tuple[CData, int]:
         """Calls a function that tells the length it needs; the array that it filled, and the length."""
@@ -420,10 +425,11 @@ class Matcher(Closing):
         return status
 
     def _error(self, status: int) -> ElizaError:
-        if not self._handle:
+        handle = self._handle  # which keeps the message alive
+        if not handle:
             return ClosedError("the matcher is closed")
-        message = ffi.string(lib.eliza_inference_matcher_last_error(self._handle)).decode("utf-8", "replace")
-        return error_from_status(status, message)
+        message = ffi.string(lib.eliza_inference_matcher_last_error(handle)).decode("utf-8", "replace")
+        return error_from_status(status, busy_reason("matcher", message) if status == Status.BUSY else message)
 
 
 def span_state(state: CData) -> SpanState:
@@ -445,6 +451,7 @@ def span_state(state: CData) -> SpanState:
 
 
 _ALLOWED_ALL = constant("ELIZA_ALLOWED_ALL")
+_ALLOWED_LIST = constant("ELIZA_ALLOWED_LIST")
 _ALLOWED_BITMAP = constant("ELIZA_ALLOWED_BITMAP")
 
 

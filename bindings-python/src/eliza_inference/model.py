@@ -31,9 +31,9 @@ class Pooling(IntEnum):
 class Model(OpenModel):
     """An open model: a GGUF file, or a folder with one under `text/`.
 
-    A context manager: `close` frees it, and streams that are still open keep what they need. Any number of
-    threads may tokenise at once; set `model_id` in one at a time. Raises `ModelFileError` if the file is
-    missing or damaged, and `AbiMismatchError` without a usable libllama (see `load_llama`).
+    A context manager: `close` frees it; streams that are still open, and calls that run in other threads, keep what
+    they need. Any number of threads may use it at once. Raises `ModelFileError` if the file is missing or damaged,
+    and `AbiMismatchError` without a usable libllama (see `load_llama`).
     """
 
     def __init__(self, path: str | os.PathLike[str], *, model_id: str = "") -> None:
@@ -224,9 +224,10 @@ class Stream(TokenStream):
         for step in stream:
             print(step.text, end="")
 
-    A context manager, and an iterable of steps. One thread uses it at a time; only `cancel` may come from
-    another. A token callback may call the setters, `clear_token_trie`, `clear_constraint`, `activate` and
-    `cancel`, which take effect before the next token; what decodes, and `close`, is a `BusyError` there.
+    A context manager, and an iterable of steps. One thread uses it at a time: while a call on it runs, another
+    thread's is a `BusyError` and changes nothing, `close` included; only `cancel` may come from any thread. A token
+    callback may call the setters, `clear_token_trie`, `clear_constraint`, `activate` and `cancel`, which take
+    effect before the next token; what decodes, and `close`, is a `BusyError` there.
     """
 
     def __init__(self, model: Model, config: Mapping[str, int | float | bytes]) -> None:

@@ -112,5 +112,5 @@ def _sampler(address: int) -> CData:
 
 def _check(status: int) -> None:
     if status < 0:
-        is_busy = status == Status.BUSY
-        raise error_from_status(status, "inside a callback of its call" if is_busy else "not a sampler of this library")
+        busy = "the sampler is in use: by another thread, or by the call whose callback this is in"
+        raise error_from_status(status, busy if status == Status.BUSY else "not a sampler of this library")

@@ -35,6 +35,7 @@ from eliza_inference.errors import (
     PayloadError,
     StateError,
     Status,
+    busy_reason,
     error_from_status,
 )
 from eliza_inference.matcher import Mode, SpanState, span_state
@@ -132,8 +133,8 @@ class TokenStream(Closing):
         handle = create(lib.eliza_inference_llm_stream_open, context, struct)
         self._handle = ffi.gc(handle, lib.eliza_inference_llm_stream_close)
         self._constraint: Constraint | None = None
-        self._closing = threading.RLock()
-        self._generating = False
+        self._lending = threading.RLock()
+        """Held while what the stream lends is read, and while it is closed."""
         self._stops_at_span_end = False
 
     # Output
@@ -190,12 +191,9 @@ class TokenStream(Closing):
         max_tokens = integer("max_tokens", max_tokens)
         run = _Run(on_token)
         user_data = ffi.new_handle(run)
-        with self._closing:
-            was_generating, self._generating = self._generating, True
         try:
             self._call(lib.eliza_inference_llm_stream_generate, max_tokens, _on_token, user_data)
         finally:
-            self._generating = was_generating
             if run.error is not None:
                 raise run.error
         return "".join(run.text)
@@ -203,8 +201,7 @@ class TokenStream(Closing):
     def cancel(self) -> None:
         """Makes the running step and all later ones raise `CancelledError` until `reset`. Any thread may call
         it."""
-        with self._closing:
-            self._check(lib.eliza_inference_llm_stream_cancel(self._handle))
+        self._check(lib.eliza_inference_llm_stream_cancel(self._handle))
 
     def reset(self, keep: int = 0) -> int:
         """Empties the KV cache, but for the first `keep` tokens, and goes back to the state right after opening.
@@ -354,8 +351,9 @@ class TokenStream(Closing):
         """The name that is complete here, or, outside a span, the name or the text of a `TokenTreePart` that the last
         span ended with; None if there is none, and in a recognizer."""
         name, length = ffi.new("const char **"), ffi.new("size_t *")
-        self._check(lib.eliza_inference_llm_stream_leaf(self._handle, name, length))
-        return lent_text(name[0], length[0])
+        with self._lending:
+            self._check(lib.eliza_inference_llm_stream_leaf(self._handle, name, length))
+            return lent_text(name[0], length[0])
 
     # Settings, in force from the next token on
 
@@ -406,16 +404,18 @@ class TokenStream(Closing):
         self._call(lib.eliza_inference_llm_stream_restore_slot, os.fsencode(path))
 
     def close(self) -> None:
-        """Frees the stream, after waiting for a `cancel` in another thread. A second call does nothing; other
-        calls then raise `ClosedError`. `BusyError` inside a callback of a call on this stream."""
-        with self._closing:
-            set_as_it_is = lib.eliza_inference_llm_stream_set_stop_at_span_end
-            is_busy = self._handle and set_as_it_is(self._handle, self._stops_at_span_end) == Status.BUSY
-            if self._generating or is_busy:
+        """Frees the stream. A second call does nothing; other calls then raise `ClosedError`. `BusyError` while a call
+        on it runs, in another thread or as the one that calls back; `cancel` ends such a call."""
+        with self._lending:
+            if not self._handle:
+                return
+            lib.eliza_inference_llm_stream_close(self._handle)  # does nothing while a call runs
+            status = lib.eliza_inference_llm_stream_stop_reason(self._handle)
+            if status == Status.BUSY:
+                raise BusyError("another thread is using the stream")
+            if status != Status.CLOSED:
                 raise BusyError("the stream cannot be closed inside a callback of a call on it")
-            handle, self._handle = self._handle, ffi.NULL
-        if handle:
-            ffi.release(handle)
+            self._handle = ffi.NULL
 
     @property
     def _is_open(self) -> bool:
@@ -432,10 +432,11 @@ class TokenStream(Closing):
         return status
 
     def _error(self, status: int) -> ElizaError:
-        if not self._handle:
-            return ClosedError("the stream is closed")
-        message = ffi.string(lib.eliza_inference_llm_stream_last_error(self._handle)).decode("utf-8", "replace")
-        return error_from_status(status, message)
+        with self._lending:
+            if not self._handle:
+                return ClosedError("the stream is closed")
+            message = ffi.string(lib.eliza_inference_llm_stream_last_error(self._handle)).decode("utf-8", "replace")
+        return error_from_status(status, busy_reason("stream", message) if status == Status.BUSY else message)
 
 
 class Span(Described):

@@ -169,10 +169,10 @@ class _Row:
         """Goes on by one token."""
         if self.is_illegal:
             return
-        # Without a Step for each row of each step; what fails is told by `accept`.
+        # Without a Step for each row of each step.
         step = self._accept(self.matcher._handle, token) if token < self._n_tokens else _REFUSED
         if step < 0:
-            self.matcher.accept(token)
+            raise self.matcher._error(step)
         if step & _REFUSED:
             self.is_illegal = True
             return

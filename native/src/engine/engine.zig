@@ -8,6 +8,7 @@ pub const array_list = @import("base/array_list.zig");
 pub const budget = @import("base/budget.zig");
 pub const diagnostic = @import("base/diagnostic.zig");
 pub const identity = @import("base/identity.zig");
+pub const in_use = @import("base/in_use.zig");
 pub const number_map = @import("base/number_map.zig");
 pub const shared_cache = @import("base/shared_cache.zig");
 pub const sort = @import("base/sort.zig");

@@ -13,7 +13,7 @@ pub const Error = error{Failed};
 pub const Diagnostic = struct {
     status: Status = .ok,
     len: usize = 0,
-    /// Undefined from `len` on.
+    /// Undefined from `len` on. Once there is a message, a 0 is at the end, whatever another thread reads meanwhile.
     buffer: [message_bytes_max:0]u8 = undefined,
 
     /// Longer messages are cut at a character.
@@ -34,6 +34,7 @@ pub const Diagnostic = struct {
     noinline fn failErased(d: *Diagnostic, status: Status, format: [*:0]const u8, args: [*]const message_module.Argument) Error {
         @branchHint(.cold);
         d.status = status;
+        d.buffer[message_bytes_max] = 0;
         d.len = message_module.printErased(d.buffer[0..message_bytes_max], format, args).len;
         d.buffer[d.len] = 0;
         return error.Failed;
@@ -66,6 +67,11 @@ pub const Diagnostic = struct {
     pub fn clear(d: *Diagnostic) void {
         d.status = .ok;
         d.len = 0;
+    }
+
+    /// The message for a C caller, lent as that of `message`.
+    pub fn text(d: *const Diagnostic) [*:0]const u8 {
+        return if (d.len == 0) "" else &d.buffer;
     }
 
     /// "" if nothing failed. Lent until the next failure or `clear`.

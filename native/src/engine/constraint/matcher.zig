@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const in_use = @import("../base/in_use.zig");
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const span = @import("../contract/span.zig");
@@ -22,8 +23,8 @@ pub const Matcher = struct {
     sampler: sampling.Sampler = .{},
     /// The last failure.
     diag: Diagnostic,
-    /// Within a call that asks the vocabulary's tokenizer or logs: no other may come from there.
-    is_busy: bool = false,
+    /// Calls of the C boundary begin and end it; the functions here leave it alone.
+    in_use: in_use.InUse = .{},
 
     /// At the start of a text. Retains the constraint. `config.timeout` 0: the kind's default.
     pub fn create(gpa: Allocator, c: *const Constraint, config: span.Config, diag: *Diagnostic) diagnostic.Error!*Matcher {
@@ -66,20 +67,34 @@ pub const Matcher = struct {
         m.gpa.destroy(m);
     }
 
+    /// A call begins, until `end`. A refusal leaves its message only where no other thread is in a call.
+    pub inline fn begin(m: *Matcher) in_use.Refusal!void {
+        m.in_use.begin() catch |refusal| return m.refuse(refusal);
+    }
+
+    pub inline fn end(m: *Matcher) void {
+        m.in_use.end();
+    }
+
+    noinline fn refuse(m: *Matcher, refusal: in_use.Refusal) in_use.Refusal {
+        @branchHint(.cold);
+        if (refusal == error.InCallback) m.diag.fail(.busy, "not allowed inside a callback of a call on the same matcher", .{}) catch {};
+        return refusal;
+    }
+
+    /// The last failure's message, as C has it; to another thread than that of a call, that the matcher is in use.
+    pub fn lastError(m: *const Matcher) [*:0]const u8 {
+        return if (m.in_use.byOtherThread()) "another thread is using the matcher" else m.diag.text();
+    }
+
     /// Takes one token. A refused token changes nothing.
     pub fn accept(m: *Matcher, token: i32) diagnostic.Error!span.Step {
         if (token < 0 or token >= m.constraint.vocabulary.tokens.n) {
             return m.diag.fail(.invalid_arg, "token {d} is outside 0..{d}", .{ token, m.constraint.vocabulary.tokens.n - 1 });
         }
         const step = m.state.accept(m.gpa, token, m.timeout) catch |e| return m.notTold(e);
-        if (step.timed_out) m.logTimeout();
+        if (step.timed_out) span.logTimeout(m.timeout);
         return step;
-    }
-
-    noinline fn logTimeout(m: *Matcher) void {
-        m.is_busy = true;
-        defer m.is_busy = false;
-        span.logTimeout(m.timeout);
     }
 
     /// Takes back the last `n_tokens` that were accepted.
@@ -126,8 +141,6 @@ pub const Matcher = struct {
 
     /// The forced tokens: writes as many as fit and returns how many there are.
     pub fn forced(m: *Matcher, out: []i32) diagnostic.Error!usize {
-        m.is_busy = true;
-        defer m.is_busy = false;
         return m.state.forced(out, m.timeout) catch |e| m.notTold(e);
     }
 

@@ -1,8 +1,8 @@
 //! Log messages. They go to the host's receiver, or nowhere if it has set none.
 
 const std = @import("std");
-const builtin = @import("builtin");
 const Mutex = @import("mutex.zig").Mutex;
+const thread = @import("thread.zig");
 const message = @import("message");
 
 /// ELIZA_LOG_* of the header.
@@ -35,7 +35,7 @@ pub inline fn write(level: Level, comptime format: []const u8, args: anytype) vo
 
 noinline fn send(level: Level, format: [*:0]const u8, args: [*]const message.Argument) void {
     @branchHint(.cold);
-    var own: Receiving = .{ .thread = threadId(), .next = null };
+    var own: Receiving = .{ .thread = thread.current(), .next = null };
     const to = begin(&own);
     const callback = to.callback orelse return;
     defer end(&own);
@@ -52,9 +52,9 @@ pub fn isReceiving() bool {
     if (receiving.load(.monotonic) == null) return false;
     mutex.lock();
     defer mutex.unlock();
-    const thread = threadId();
+    const own = thread.current();
     var at = receiving.load(.monotonic);
-    while (at) |one| : (at = one.next) if (one.thread == thread) return true;
+    while (at) |one| : (at = one.next) if (one.thread == own) return true;
     return false;
 }
 
@@ -75,14 +75,4 @@ fn end(own: *Receiving) void {
     var at = receiving.load(.monotonic).?;
     while (at.next != own) at = at.next.?;
     at.next = own.next;
-}
-
-/// The standard library's way needs thread-local storage.
-fn threadId() usize {
-    return switch (builtin.os.tag) {
-        .linux => @intCast(std.os.linux.gettid()),
-        .windows => std.os.windows.GetCurrentThreadId(),
-        .freestanding => 0,
-        else => @intFromPtr(std.c.pthread_self()),
-    };
 }

@@ -20,12 +20,12 @@ pub const Handle = opaque {};
 
 var contexts: Table(Context, Handle, .context) = .{};
 
-/// The context of an open handle. Lent: `destroy` on another thread may free it. Fails in a receiver of log messages, which may be
-/// within a call on this context.
+/// The context of an open handle, with a reference that the caller gives back: another thread may destroy it meanwhile. Fails in a
+/// receiver of log messages, which may be within a call on this context.
 pub fn find(ctx: ?*const Handle, diag: *boundary.Diagnostic) boundary.Error!*Context {
     try native_log.refuseWithin(diag);
     if (ctx == null) return diag.fail(.invalid_arg, "ctx is NULL", .{});
-    return contexts.get(ctx) orelse diag.fail(.closed, "ctx is not an open context", .{});
+    return contexts.get(ctx, Context.retain) orelse diag.fail(.closed, "ctx is not an open context", .{});
 }
 
 export fn eliza_inference_create(bundle_dir: ?[*:0]const u8, out_error: ?*boundary.Message) ?*Handle {
@@ -48,12 +48,18 @@ fn create(bundle: [:0]const u8, diag: *boundary.Diagnostic) boundary.Error!*Hand
 }
 
 export fn eliza_inference_destroy(ctx: ?*Handle) void {
-    if (contexts.take(ctx)) |context| context.release();
+    if (contexts.take(ctx, isAnyClosed)) |context| context.release();
+}
+
+/// Calls that are on it have references of their own.
+fn isAnyClosed(_: *Context) bool {
+    return true;
 }
 
 export fn eliza_inference_set_model_id(ctx: ?*Handle, model_id: ?[*]const u8, model_id_len: usize) c_int {
     var diag: boundary.Diagnostic = .init();
     const context = find(ctx, &diag) catch return diag.status.code();
+    defer context.release();
     const text = boundary.slice(u8, model_id, model_id_len) orelse return invalid_arg;
     if (text.len > limits.name_bytes_max) return boundary.Status.limit.code();
     if (firstUnreadable(text) != null) return invalid_arg;
@@ -67,6 +73,7 @@ export fn eliza_inference_vocab_from_context(ctx: ?*Handle, out_vocab: ?*?*Vocab
     out.* = null;
     var diag: boundary.Diagnostic = .init();
     const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    defer context.release();
     out.* = context.vocabularyOf(&diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
@@ -89,6 +96,7 @@ export fn eliza_inference_tokenize(
     const bytes = boundary.slice(u8, text, text_len) orelse return boundary.reject(out_error, "text is NULL");
     var diag: boundary.Diagnostic = .init();
     const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    defer context.release();
     const tokens = context.tokenize(bytes, add_special != 0, parse_special != 0, &diag) catch return boundary.fail(out_error, &diag);
     defer gpa.free(tokens);
     tokens_out.* = TokenList.create(tokens) orelse {
@@ -132,6 +140,7 @@ export fn eliza_inference_detokenize(
     const list = boundary.slice(c_int, tokens, n_tokens) orelse return boundary.reject(out_error, "tokens is NULL");
     var diag: boundary.Diagnostic = .init();
     const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    defer context.release();
     const text = context.detokenize(list, remove_special != 0, unparse_special != 0, &diag) catch return boundary.fail(out_error, &diag);
     defer gpa.free(text);
     if (max_text_bytes > 0) {
@@ -169,6 +178,7 @@ export fn eliza_inference_embed(
 
 fn embed(ctx: ?*Handle, text: ?[]const u8, pooling: c_int, out: []f32, dimension: *usize, diag: *boundary.Diagnostic) boundary.Error!void {
     const context = try find(ctx, diag);
+    defer context.release();
     const bytes = text orelse return diag.fail(.invalid_arg, "text is NULL", .{});
     const how = std.enums.fromInt(Pooling, pooling) orelse
         return diag.fail(.invalid_arg, "pooling: {d} is none of 1 (mean), 2 (first token), 3 (last token)", .{pooling});
@@ -193,6 +203,7 @@ fn advise(
     const name = std.mem.span(region_name orelse return boundary.reject(out_error, "region_name is NULL"));
     var diag: boundary.Diagnostic = .init();
     const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    defer context.release();
     const region = regionOf(name, &diag) catch return boundary.fail(out_error, &diag);
     action(context, region, &diag) catch return boundary.fail(out_error, &diag);
     return 0;

@@ -10,8 +10,8 @@ const Mutex = @import("engine").mutex.Mutex;
 /// What a handle names.
 pub const Kind = enum(u2) { context, stream };
 
-/// The open handles of one kind. Safe from any thread, but for the objects: whoever closes one makes sure that no one uses
-/// it any more.
+/// The open handles of one kind. Safe from any thread. Objects are claimed under its lock, so that none is freed between its
+/// look-up and its use.
 pub fn Table(comptime T: type, comptime Handle: type, comptime kind: Kind) type {
     return struct {
         const Self = @This();
@@ -34,21 +34,26 @@ pub fn Table(comptime T: type, comptime Handle: type, comptime kind: Kind) type 
             return encode(index, slot.uses);
         }
 
-        /// The object of an open handle; null for any other handle.
-        pub fn get(table: *Self, handle: ?*const Handle) ?*T {
+        /// What `claim` returns of the object of an open handle; null for any other handle.
+        pub fn get(table: *Self, handle: ?*const Handle, comptime claim: anytype) ?Claimed(claim) {
             table.mutex.lock();
             defer table.mutex.unlock();
-            return (table.find(handle) orelse return null).object;
+            return claim((table.find(handle) orelse return null).object.?);
         }
 
-        /// Closes a handle. Returns its object; null if it was not open.
-        pub fn take(table: *Self, handle: ?*const Handle) ?*T {
+        /// Closes a handle, if `claim` allows it. Returns its object; null if it was not open.
+        pub fn take(table: *Self, handle: ?*const Handle, comptime claim: fn (*T) bool) ?*T {
             table.mutex.lock();
             defer table.mutex.unlock();
             const slot = table.find(handle) orelse return null;
+            if (!claim(slot.object.?)) return null;
             defer slot.object = null;
             table.open -= 1;
             return slot.object;
+        }
+
+        fn Claimed(comptime claim: anytype) type {
+            return @typeInfo(@TypeOf(claim)).@"fn".return_type.?;
         }
 
         fn find(table: *Self, handle: ?*const Handle) ?*Slot {
@@ -102,18 +107,19 @@ test "a closed handle is told from an open one" {
     var objects = [_]u32{ 1, 2, 3 };
     const first = try table.add(gpa, &objects[0]);
     const second = try table.add(gpa, &objects[1]);
-    try std.testing.expectEqual(&objects[1], table.get(second).?);
-    try std.testing.expectEqual(&objects[0], table.take(first).?);
-    try std.testing.expectEqual(null, table.take(first));
+    try std.testing.expectEqual(&objects[1], table.get(second, whole).?);
+    try std.testing.expectEqual(null, table.take(first, none));
+    try std.testing.expectEqual(&objects[0], table.take(first, any).?);
+    try std.testing.expectEqual(null, table.take(first, any));
     const third = try table.add(gpa, &objects[2]);
     try std.testing.expect(third != first);
-    try std.testing.expectEqual(null, table.get(first));
-    try std.testing.expectEqual(&objects[2], table.get(third).?);
-    try std.testing.expectEqual(null, table.get(null));
-    try std.testing.expectEqual(null, table.get(@ptrFromInt(0x7fff_1234_5670)));
+    try std.testing.expectEqual(null, table.get(first, whole));
+    try std.testing.expectEqual(&objects[2], table.get(third, whole).?);
+    try std.testing.expectEqual(null, table.get(null, whole));
+    try std.testing.expectEqual(null, table.get(@ptrFromInt(0x7fff_1234_5670), whole));
     _ = try other.add(gpa, &objects[0]);
-    try std.testing.expectEqual(null, other.get(second));
-    try std.testing.expectEqual(null, table.get(@ptrFromInt(@intFromPtr(second) + 1)));
+    try std.testing.expectEqual(null, other.get(second, whole));
+    try std.testing.expectEqual(null, table.get(@ptrFromInt(@intFromPtr(second) + 1), whole));
 }
 
 test "as many handles as there may be, and one more" {
@@ -125,7 +131,19 @@ test "as many handles as there may be, and one more" {
     var last: *Handle = undefined;
     for (0..handles_max) |_| last = try table.add(gpa, &object);
     try std.testing.expectError(error.OutOfMemory, table.add(gpa, &object));
-    try std.testing.expectEqual(&object, table.take(last).?);
+    try std.testing.expectEqual(&object, table.take(last, any).?);
     try std.testing.expect(try table.add(gpa, &object) != last);
     try std.testing.expectError(error.OutOfMemory, table.add(gpa, &object));
+}
+
+fn whole(object: *u32) *u32 {
+    return object;
+}
+
+fn any(_: *u32) bool {
+    return true;
+}
+
+fn none(_: *u32) bool {
+    return false;
 }

@@ -7,6 +7,7 @@ const Constraint = @import("engine").constraint.Constraint;
 const Matcher = @import("engine").matcher.Matcher;
 const span = @import("engine").span;
 const batch = @import("engine").batch;
+const in_use = @import("engine").in_use;
 const sampling = @import("engine").sampling;
 const Logits = @import("engine").logits.Type;
 
@@ -107,70 +108,103 @@ export fn eliza_inference_matcher_create_span(
     return 0;
 }
 
-export fn eliza_inference_matcher_clone(matcher: ?*const Matcher, out_matcher: ?*?*Matcher) c_int {
+export fn eliza_inference_matcher_clone(matcher: ?*Matcher, out_matcher: ?*?*Matcher) c_int {
     const out = out_matcher orelse return invalid_arg;
     out.* = null;
-    const m = matcher orelse return invalid_arg;
-    if (m.is_busy) return codeOf(error.Busy);
+    const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     out.* = m.clone() catch return boundary.Status.oom.code();
     return 0;
 }
 
+/// One that is in use stays: its thread goes on with it.
 export fn eliza_inference_matcher_free(matcher: ?*Matcher) void {
     const m = matcher orelse return;
-    if (!m.is_busy) m.destroy();
+    m.begin() catch return;
+    m.destroy();
 }
 
-/// The matcher of a call. One that is within another call, from whose callback this one comes, is refused.
-inline fn open(matcher: ?*Matcher) error{ Null, Busy }!*Matcher {
+const Refusal = error{ Null, Twice } || in_use.Refusal;
+
+/// The matcher of a call, until its `end`.
+inline fn open(matcher: ?*Matcher) Refusal!*Matcher {
     const m = matcher orelse return error.Null;
-    return if (m.is_busy) refuse(m) else m;
+    try m.begin();
+    return m;
 }
 
-/// Those of a batch.
-fn openAll(matchers: ?[*]const ?*Matcher, n: usize) error{ Null, Busy }![]const *Matcher {
+/// Those of a batch, until `endAll`. If one is refused, none is in use.
+fn openAll(matchers: ?[*]const ?*Matcher, n: usize) Refusal![]const *Matcher {
     const all = boundary.slice(?*Matcher, matchers, n) orelse return error.Null;
-    for (all) |matcher| _ = try open(matcher);
+    for (all, 0..) |matcher, i| {
+        errdefer endAll(@ptrCast(all[0..i]));
+        _ = open(matcher) catch |e| return if (isTwice(all[0..i], matcher)) error.Twice else e;
+    }
     return @ptrCast(all);
 }
 
-noinline fn refuse(m: *Matcher) error{Busy} {
-    @branchHint(.cold);
-    m.diag.fail(.busy, "not allowed inside a callback of a call on the same matcher", .{}) catch {};
-    return error.Busy;
+/// Whether it is in use by the batch itself.
+fn isTwice(before: []const ?*Matcher, matcher: ?*Matcher) bool {
+    if (std.mem.findScalar(?*Matcher, before, matcher) == null) return false;
+    matcher.?.diag.fail(.invalid_arg, "the matcher is there twice", .{}) catch {};
+    return true;
 }
 
-fn codeOf(refusal: error{ Null, Busy }) c_int {
+fn endAll(matchers: []const *Matcher) void {
+    for (matchers) |m| m.end();
+}
+
+/// A matcher that is only looked at, which a callback of a call on it may do, too.
+const Reading = struct {
+    matcher: *Matcher,
+    is_use: bool,
+
+    fn begin(matcher: ?*Matcher) Refusal!Reading {
+        const m = matcher orelse return error.Null;
+        return .{ .matcher = m, .is_use = try m.in_use.beginReading() };
+    }
+
+    fn end(r: Reading) void {
+        if (r.is_use) r.matcher.end();
+    }
+};
+
+noinline fn codeOf(refusal: Refusal) c_int {
+    @branchHint(.cold);
     return switch (refusal) {
-        error.Null => invalid_arg,
-        error.Busy => boundary.Status.busy.code(),
+        error.Null, error.Twice => invalid_arg,
+        error.InCallback, error.OtherThread => boundary.Status.busy.code(),
     };
 }
 
 export fn eliza_inference_matcher_last_error(matcher: ?*const Matcher) [*:0]const u8 {
-    return if (matcher) |m| m.diag.message() else "";
+    return if (matcher) |m| m.lastError() else "";
 }
 
 export fn eliza_inference_matcher_accept(matcher: ?*Matcher, token: i32) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     const step = m.accept(token) catch return m.diag.status.code();
     return @bitCast(step);
 }
 
 export fn eliza_inference_matcher_rollback(matcher: ?*Matcher, n_tokens: usize) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     m.rollback(n_tokens) catch return m.diag.status.code();
     return 0;
 }
 
 export fn eliza_inference_matcher_reset(matcher: ?*Matcher) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     m.reset();
     return 0;
 }
 
 export fn eliza_inference_matcher_activate(matcher: ?*Matcher, path: ?[*]const u8, path_len: usize) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     activate(m, path, path_len) catch return m.diag.status.code();
     return 0;
 }
@@ -182,31 +216,36 @@ fn activate(m: *Matcher, path: ?[*]const u8, path_len: usize) boundary.Error!voi
 
 export fn eliza_inference_matcher_deactivate(matcher: ?*Matcher) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     m.deactivate();
     return 0;
 }
 
 export fn eliza_inference_matcher_set_span_timeout(matcher: ?*Matcher, n_tokens: u32) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     m.setTimeout(n_tokens) catch return m.diag.status.code();
     return 0;
 }
 
 export fn eliza_inference_matcher_set_seed(matcher: ?*Matcher, seed: u64) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     m.sampler.rng = .{ .state = seed };
     return 0;
 }
 
 export fn eliza_inference_matcher_state(matcher: ?*Matcher, out_state: ?*SpanState) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     const report = m.report() catch return m.diag.status.code();
     return if (boundary.fill(SpanState, out_state, .of(report))) 0 else invalid_arg;
 }
 
-export fn eliza_inference_matcher_leaf(matcher: ?*const Matcher, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
-    const m = matcher orelse return invalid_arg;
-    return lendLeaf(m.state.leafName(), out_name, out_len);
+export fn eliza_inference_matcher_leaf(matcher: ?*Matcher, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
+    const reading = Reading.begin(matcher) catch |e| return codeOf(e);
+    defer reading.end();
+    return lendLeaf(reading.matcher.state.leafName(), out_name, out_len);
 }
 
 /// Hands out the name of a leaf; NULL and 0 for null.
@@ -229,6 +268,7 @@ fn kindOf(legal: sampling.Legal) c_int {
 
 export fn eliza_inference_matcher_allowed(matcher: ?*Matcher, out_ids: ?*?[*]const i32, out_n: ?*usize) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     const ids_out = out_ids orelse return invalid_arg;
     const n_out = out_n orelse return invalid_arg;
     ids_out.* = null;
@@ -241,6 +281,7 @@ export fn eliza_inference_matcher_allowed(matcher: ?*Matcher, out_ids: ?*?[*]con
 
 export fn eliza_inference_matcher_bitmap(matcher: ?*Matcher, out_words: ?*?[*]const u32, out_n_words: ?*usize) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     const words_out = out_words orelse return invalid_arg;
     const n_out = out_n_words orelse return invalid_arg;
     words_out.* = null;
@@ -255,6 +296,7 @@ export fn eliza_inference_matcher_bitmap(matcher: ?*Matcher, out_words: ?*?[*]co
 
 export fn eliza_inference_matcher_fill_bitmap(matcher: ?*Matcher, words: ?[*]u32, n_words: usize) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     const out = words orelse return invalid_arg;
     return kindOf(m.fillBitmap(out[0..n_words]) catch return m.diag.status.code());
 }
@@ -268,16 +310,19 @@ export fn eliza_inference_matcher_fill_bitmaps(
 ) c_int {
     if (n > 0 and words == null and n_words > 0) return invalid_arg;
     const all = openAll(matchers, n) catch |e| return codeOf(e);
+    defer endAll(all);
     return if (n == 0) 0 else batch.fillBitmaps(all, words, n_words, n_threads).code();
 }
 
 export fn eliza_inference_matcher_can_stop(matcher: ?*Matcher) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     return @intFromBool(m.canStop() catch return m.diag.status.code());
 }
 
 export fn eliza_inference_matcher_forced(matcher: ?*Matcher, out_tokens: ?[*]i32, cap: usize, out_n: ?*usize) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     const n_out = out_n orelse return invalid_arg;
     n_out.* = 0;
     if (out_tokens == null and cap > 0) return invalid_arg;
@@ -287,6 +332,7 @@ export fn eliza_inference_matcher_forced(matcher: ?*Matcher, out_tokens: ?[*]i32
 
 export fn eliza_inference_matcher_forced_bytes(matcher: ?*Matcher, out_bytes: ?[*]u8, cap: usize, out_n: ?*usize) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     const n_out = out_n orelse return invalid_arg;
     n_out.* = 0;
     if (out_bytes == null and cap > 0) return invalid_arg;
@@ -307,8 +353,10 @@ pub const Info = extern struct {
     pub const first_size = 48;
 };
 
-export fn eliza_inference_matcher_info(matcher: ?*const Matcher, out_info: ?*Info) c_int {
-    const m = matcher orelse return invalid_arg;
+export fn eliza_inference_matcher_info(matcher: ?*Matcher, out_info: ?*Info) c_int {
+    const reading = Reading.begin(matcher) catch |e| return codeOf(e);
+    defer reading.end();
+    const m = reading.matcher;
     const usage = m.state.usage();
     const info: Info = .{
         .retained_bytes = @sizeOf(Matcher) + m.state.historyBytes() + usage.retained,
@@ -322,6 +370,7 @@ export fn eliza_inference_matcher_info(matcher: ?*const Matcher, out_info: ?*Inf
 
 export fn eliza_inference_matcher_mask_logits(matcher: ?*Matcher, logits: ?[*]f32, n_logits: usize) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     maskLogits(m, logits, n_logits) catch return m.diag.status.code();
     return 0;
 }
@@ -342,6 +391,7 @@ export fn eliza_inference_matcher_mask_rows(
     n_threads: u32,
 ) c_int {
     const all = openAll(matchers, n) catch |e| return codeOf(e);
+    defer endAll(all);
     if (n == 0) return 0;
     const rows = rowsOf(all[0], logits, type_number, n_logits, stride, row_of_matchers, n) catch return all[0].diag.status.code();
     return batch.maskRows(all, rows, n_threads).code();
@@ -376,6 +426,7 @@ export fn eliza_inference_matcher_sample(
     out_token: ?*i32,
 ) c_int {
     const m = open(matcher) catch |e| return codeOf(e);
+    defer m.end();
     const out = out_token orelse return invalid_arg;
     out.* = sample(m, logits, n_logits, how) catch return m.diag.status.code();
     return 0;

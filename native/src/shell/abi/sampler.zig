@@ -87,10 +87,14 @@ fn sourceOf(
     return .{ .constraint = .{ .of = c, .config = span } };
 }
 
-fn find(sampler: ?*const api.Sampler, diag: *boundary.Diagnostic) boundary.Error!*GuideSampler {
+/// The state of a sampler, in use until its `in_use.end`.
+fn enter(sampler: ?*const api.Sampler, diag: *boundary.Diagnostic) boundary.Error!*GuideSampler {
     const given = sampler orelse return diag.fail(.invalid_arg, "sampler is NULL", .{});
     const s = samplers.stateOf(given) orelse return diag.fail(.invalid_arg, "sampler is not one of this library's", .{});
-    if (s.is_busy) return diag.fail(.busy, "not allowed inside a callback of a call on the same sampler", .{});
+    s.in_use.begin() catch |refusal| return switch (refusal) {
+        error.InCallback => diag.fail(.busy, "not allowed inside a callback of a call on the same sampler", .{}),
+        error.OtherThread => diag.fail(.busy, "another thread is using the sampler", .{}),
+    };
     return s;
 }
 
@@ -108,7 +112,8 @@ export fn eliza_inference_sampler_set_token_trie(
 }
 
 fn set(sampler: ?*api.Sampler, payload: ?[*]const u8, payload_len: usize, mode: c_int, diag: *boundary.Diagnostic) boundary.Error!void {
-    const s = try find(sampler, diag);
+    const s = try enter(sampler, diag);
+    defer s.in_use.end();
     const bytes = boundary.slice(u8, payload, payload_len) orelse return diag.fail(.invalid_arg, "payload is NULL", .{});
     return s.set(.{ .payload = bytes }, try readMode(mode, diag), diag);
 }
@@ -133,13 +138,15 @@ fn setConstraint(
     config: ?*const matcher_abi.SpanSettings,
     diag: *boundary.Diagnostic,
 ) boundary.Error!void {
-    const s = try find(sampler, diag);
+    const s = try enter(sampler, diag);
+    defer s.in_use.end();
     return s.set(try sourceOf(constraint, config, diag), try readMode(mode, diag), diag);
 }
 
 export fn eliza_inference_sampler_clear_token_trie(sampler: ?*api.Sampler) c_int {
     var diag: boundary.Diagnostic = .init();
-    const s = find(sampler, &diag) catch return diag.status.code();
+    const s = enter(sampler, &diag) catch return diag.status.code();
+    defer s.in_use.end();
     s.clear();
     return 0;
 }
@@ -157,14 +164,16 @@ export fn eliza_inference_sampler_activate(
 }
 
 fn activate(sampler: ?*api.Sampler, path: ?[*]const u8, path_len: usize, diag: *boundary.Diagnostic) boundary.Error!void {
-    const s = try find(sampler, diag);
+    const s = try enter(sampler, diag);
+    defer s.in_use.end();
     const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
     return s.activate(text, diag);
 }
 
 export fn eliza_inference_sampler_state(sampler: ?*const api.Sampler, out_state: ?*matcher_abi.SpanState) c_int {
     var diag: boundary.Diagnostic = .init();
-    const s = find(sampler, &diag) catch return diag.status.code();
+    const s = enter(sampler, &diag) catch return diag.status.code();
+    defer s.in_use.end();
     const report = s.report() catch return boundary.Status.oom.code();
     return if (boundary.fill(matcher_abi.SpanState, out_state, .of(report))) 0 else invalid_arg;
 }

@@ -28,7 +28,8 @@ fn refuseToOpen(out_error: ?*Message, what: []const u8) ?*anyopaque {
 fn acceptFor(ctx: ?*Context, out_error: ?*Message) c_int {
     boundary.begin(out_error);
     var diag: boundary.Diagnostic = .init();
-    _ = context_abi.find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    const context = context_abi.find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    context.release();
     return 0;
 }
 

@@ -147,26 +147,28 @@ fn textOf(text: ?[*:0]const u8) [:0]const u8 {
     return if (text) |t| std.mem.span(t) else "";
 }
 
-/// The stream of an open handle.
-fn find(handle: ?*const Handle, diag: *boundary.Diagnostic) boundary.Error!*Stream {
+/// The stream of a call, until its `leave`. One that is in another call is refused. What only reads what stands, and `cancel`, do
+/// not enter.
+fn enter(handle: ?*const Handle, diag: *boundary.Diagnostic) boundary.Error!*Stream {
     if (handle == null) return diag.fail(.invalid_arg, "stream is NULL", .{});
-    return streams.get(handle) orelse diag.fail(.closed, "stream is not an open stream", .{});
+    const entered = streams.get(handle, Stream.enter) orelse return diag.fail(.closed, "stream is not an open stream", .{});
+    return entered catch |refusal| switch (refusal) {
+        error.InCallback => diag.fail(.busy, "not allowed inside a callback of a call on the same stream", .{}),
+        error.OtherThread => diag.fail(.busy, "another thread is using the stream", .{}),
+    };
+}
+
+/// A stream that is only looked at, until `end`; else the status.
+fn read(handle: ?*const Handle, status: *c_int) error{Failed}!Stream.Reading {
+    status.* = missing(handle);
+    const reading = streams.get(handle, Stream.beginReading) orelse return error.Failed;
+    status.* = boundary.Status.busy.code();
+    return reading catch error.Failed;
 }
 
 /// The status of a handle that is not open.
 fn missing(handle: ?*const Handle) c_int {
     return if (handle == null) invalid_arg else boundary.Status.closed.code();
-}
-
-/// The stream of a call, until its `leave`. One that is within another call, from whose callback this one comes, is
-/// refused. What only reads what stands, and `cancel`, do not enter.
-fn enter(handle: ?*const Handle, diag: *boundary.Diagnostic) boundary.Error!*Stream {
-    const s = try find(handle, diag);
-    s.enter() catch |e| {
-        diag.* = s.diag;
-        return e;
-    };
-    return s;
 }
 
 // ---- Life
@@ -186,6 +188,7 @@ export fn eliza_inference_llm_stream_open(
 
 fn open(ctx: ?*context_abi.Handle, cfg: ?*const Config, diag: *boundary.Diagnostic) boundary.Error!*Handle {
     const context = try context_abi.find(ctx, diag);
+    defer context.release();
     const config: Config = .copy(cfg orelse return diag.fail(.invalid_arg, "cfg is NULL", .{}));
     const s = try Stream.open(context, try config.read(diag), diag);
     errdefer s.close();
@@ -193,10 +196,7 @@ fn open(ctx: ?*context_abi.Handle, cfg: ?*const Config, diag: *boundary.Diagnost
 }
 
 export fn eliza_inference_llm_stream_close(stream: ?*Handle) void {
-    const s = streams.get(stream) orelse return;
-    if (s.in_callback or s.is_busy) return;
-    _ = streams.take(stream);
-    s.close();
+    if (streams.take(stream, Stream.beginClosing)) |s| s.close();
 }
 
 export fn eliza_inference_llm_stream_reset(stream: ?*Handle) c_int {
@@ -216,8 +216,7 @@ fn resetKeep(s: *Stream, n_keep: i32) boundary.Error!c_int {
 }
 
 export fn eliza_inference_llm_stream_cancel(stream: ?*Handle) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
-    s.cancel();
+    streams.get(stream, Stream.cancel) orelse return missing(stream);
     return 0;
 }
 
@@ -307,18 +306,21 @@ fn generate(s: *Stream, max_tokens: i32, on_token: ?*const stream_module.TokenCa
 }
 
 export fn eliza_inference_llm_stream_stop_reason(stream: ?*Handle) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
-    return @backingInt(s.stopReason());
+    var status: c_int = undefined;
+    const reading = read(stream, &status) catch return status;
+    defer reading.end();
+    return @backingInt(reading.stream.stopReason());
 }
 
 export fn eliza_inference_llm_stream_last_error(stream: ?*Handle) [*:0]const u8 {
-    const s = streams.get(stream) orelse return "";
-    return s.diag.message();
+    return streams.get(stream, Stream.lastError) orelse "";
 }
 
 export fn eliza_inference_llm_stream_stats(stream: ?*Handle, out_stats: ?*Stats) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
-    return if (boundary.fill(Stats, out_stats, .of(s))) 0 else invalid_arg;
+    var status: c_int = undefined;
+    const reading = read(stream, &status) catch return status;
+    defer reading.end();
+    return if (boundary.fill(Stats, out_stats, .of(reading.stream))) 0 else invalid_arg;
 }
 
 export fn eliza_inference_set_verifier_callback(
@@ -330,7 +332,8 @@ export fn eliza_inference_set_verifier_callback(
     boundary.begin(out_error);
     var diag: boundary.Diagnostic = .init();
     const context = context_abi.find(ctx, &diag) catch return boundary.fail(out_error, &diag);
-    context.verifier = if (callback) |given| .{ .callback = given, .user_data = user_data } else null;
+    defer context.release();
+    context.setVerifier(if (callback) |given| .{ .callback = given, .user_data = user_data } else null);
     return 0;
 }
 
@@ -516,7 +519,9 @@ export fn eliza_inference_llm_stream_state(stream: ?*Handle, out_state: ?*matche
 }
 
 export fn eliza_inference_llm_stream_leaf(stream: ?*Handle, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
-    const leaf = if (s.guide) |*guide| guide.state.leafName() else null;
+    var status: c_int = undefined;
+    const reading = read(stream, &status) catch return status;
+    defer reading.end();
+    const leaf = if (reading.stream.guide) |*guide| guide.state.leafName() else null;
     return matcher_abi.lendLeaf(leaf, out_name, out_len);
 }

@@ -23,19 +23,23 @@ const Recognizer = @import("engine").recognizer.Recognizer;
 const Spelling = @import("engine").constraint.Spelling;
 const gpa = @import("engine").memory.gpa;
 
-/// Reference-counted. `setModelId`, `modelWithGpuLayers` and `drafterOf` are for one thread at a time.
+/// Reference-counted, and safe from any thread.
 pub const Context = struct {
     references: std.atomic.Value(u32) = .init(1),
+    /// Held while a stream is opened, which may replace the models.
+    opening: Mutex = .{},
+    /// Guards the next four, for moments.
+    settings: Mutex = .{},
     model: *Model,
     /// The drafting model that was used last.
     drafter: ?*Model = null,
-    /// The last one, under `mutex`.
-    embedder: ?Embedder = null,
     /// Receives what becomes of the drafts of its streams.
     verifier: ?Verifier = null,
     /// "" if unknown.
     model_id: []const u8 = "",
     mutex: Mutex = .{},
+    /// The last one, under `mutex`.
+    embedder: ?Embedder = null,
     /// Of the vocabulary, under `mutex`. Null until a payload has one.
     fingerprint: ?u64 = null,
     /// For grammars of streams: special tokens are text, as llama.cpp's grammars take them. Made for the first one.
@@ -80,38 +84,79 @@ pub const Context = struct {
     /// Copies the id, which payloads are compared with.
     pub fn setModelId(context: *Context, model_id: []const u8) error{OutOfMemory}!void {
         const copy = try gpa.dupe(u8, model_id);
-        gpa.free(context.model_id);
+        context.settings.lock();
+        const old = context.model_id;
         context.model_id = copy;
+        context.settings.unlock();
+        gpa.free(old);
+    }
+
+    /// A copy, which the caller frees.
+    pub fn modelId(context: *Context) error{OutOfMemory}![]const u8 {
+        context.settings.lock();
+        defer context.settings.unlock();
+        return gpa.dupe(u8, context.model_id);
+    }
+
+    pub fn setVerifier(context: *Context, verifier: ?Verifier) void {
+        context.settings.lock();
+        defer context.settings.unlock();
+        context.verifier = verifier;
+    }
+
+    pub fn verifierNow(context: *Context) ?Verifier {
+        context.settings.lock();
+        defer context.settings.unlock();
+        return context.verifier;
+    }
+
+    /// The model as it is now. The caller owns one reference.
+    fn modelNow(context: *Context) *Model {
+        context.settings.lock();
+        defer context.settings.unlock();
+        return context.model.retain();
+    }
+
+    fn drafterNow(context: *Context) ?*Model {
+        context.settings.lock();
+        defer context.settings.unlock();
+        return if (context.drafter) |drafter| drafter.retain() else null;
+    }
+
+    /// Its reference goes to the context, that of the old one to the caller.
+    fn exchange(context: *Context, comptime field: []const u8, new: @FieldType(Context, field)) @FieldType(Context, field) {
+        context.settings.lock();
+        defer context.settings.unlock();
+        defer @field(context, field) = new;
+        return @field(context, field);
     }
 
     /// The model with so many layers on the GPU: the loaded one, or a new one that replaces it. Negative: the
-    /// loaded one. The caller owns one reference.
+    /// loaded one. The caller owns one reference, and holds `opening`.
     pub fn modelWithGpuLayers(context: *Context, n_gpu_layers: i32, d: *Diagnostic) diagnostic.Error!*Model {
         if (n_gpu_layers >= 0 and !context.model.hasLayersOnGpu(n_gpu_layers)) {
             const loaded = try Model.load(context.model.runtime, context.model.path, n_gpu_layers, d);
-            context.model.release();
-            context.model = loaded;
+            context.exchange("model", loaded).release();
         }
         return context.model.retain();
     }
 
     /// A drafting model with the same vocabulary. The last one is kept, so that each generation may ask for it. The caller owns
-    /// one reference.
+    /// one reference, and holds `opening`.
     pub fn drafterOf(context: *Context, path: []const u8, n_gpu_layers: i32, d: *Diagnostic) diagnostic.Error!*Model {
-        if (context.drafter) |kept| {
-            const is_same = std.mem.eql(u8, kept.path, path) and (n_gpu_layers < 0 or kept.hasLayersOnGpu(n_gpu_layers));
-            if (is_same) return kept.retain();
+        if (context.drafterNow()) |kept| {
+            if (std.mem.eql(u8, kept.path, path) and (n_gpu_layers < 0 or kept.hasLayersOnGpu(n_gpu_layers))) return kept;
+            kept.release();
         }
         const loaded = try Model.load(context.model.runtime, path, if (n_gpu_layers < 0) null else n_gpu_layers, d);
         errdefer loaded.release();
         try checkDrafter(loaded, context.model, d);
-        if (context.drafter) |old| old.release();
-        context.drafter = loaded;
-        return loaded.retain();
+        if (context.exchange("drafter", loaded.retain())) |old| old.release();
+        return loaded;
     }
 
     /// A copy of all tokens, with bytes, flags and tokenizer. The caller owns one reference.
-    pub fn vocabularyOf(context: *const Context, d: *Diagnostic) diagnostic.Error!*Vocabulary {
+    pub fn vocabularyOf(context: *Context, d: *Diagnostic) diagnostic.Error!*Vocabulary {
         return context.copyVocabulary(.named, d) catch |e| switch (e) {
             error.OutOfMemory => d.outOfMemory(),
             error.Failed => error.Failed,
@@ -133,10 +178,16 @@ pub const Context = struct {
         return payload.addParts(gpa, try context.keptVocabulary(&context.named_vocabulary, .named, d), trie, &context.parts, d);
     }
 
-    /// What the model's tokens spell, for payloads. Lends the context.
-    pub fn spelling(context: *Context) Spelling {
-        return .{ .pointer = context, .append = appendForSpelling, .fingerprint = fingerprintOf, .identity = context.model.identity };
-    }
+    /// What a model's tokens spell, for payloads. Lends both.
+    pub const Speller = struct {
+        context: *Context,
+        model: *const Model,
+
+        /// Lends the speller.
+        pub fn spelling(speller: *const Speller) Spelling {
+            return .{ .pointer = speller, .append = appendForSpelling, .fingerprint = fingerprintOf, .identity = speller.model.identity };
+        }
+    };
 
     /// What special tokens are.
     const Special = enum { named, text };
@@ -151,8 +202,11 @@ pub const Context = struct {
         return kept.*.?;
     }
 
-    fn copyVocabulary(context: *const Context, special: Special, d: *Diagnostic) error{ OutOfMemory, Failed }!*Vocabulary {
-        const model = context.model;
+    fn copyVocabulary(context: *Context, special: Special, d: *Diagnostic) error{ OutOfMemory, Failed }!*Vocabulary {
+        const model = context.modelNow();
+        defer model.release();
+        const model_id = try context.modelId();
+        defer gpa.free(model_id);
         const offsets = try gpa.alloc(u64, model.n_tokens + 1);
         defer gpa.free(offsets);
         const flags = try gpa.alloc(vocabulary.Flags, model.n_tokens);
@@ -176,7 +230,7 @@ pub const Context = struct {
             .bytes = bytes.items,
             .offsets = offsets,
             .flags = flags,
-        }, context.model_id, d);
+        }, model_id, d);
         copied.tokenizer = .{ .callback = tokenizeText, .user_data = model };
         copied.owner = .{ .pointer = model.retain(), .release = releaseModel };
         return copied;
@@ -184,7 +238,7 @@ pub const Context = struct {
 
     /// The tokens of a text, which must be UTF-8. The caller frees them.
     pub fn tokenize(
-        context: *const Context,
+        context: *Context,
         text: []const u8,
         add_special: bool,
         parse_special: bool,
@@ -193,7 +247,8 @@ pub const Context = struct {
         const length = std.math.cast(i32, text.len) orelse
             return d.fail(.invalid_arg, "text: {d} bytes are more than libllama takes", .{text.len});
         if (!std.unicode.utf8ValidateSlice(text)) return d.fail(.invalid_arg, "text is not valid UTF-8", .{});
-        const model = context.model;
+        const model = context.modelNow();
+        defer model.release();
         var tokens = gpa.alloc(i32, text.len + 2) catch return d.outOfMemory();
         errdefer gpa.free(tokens);
         const room = std.math.lossyCast(i32, tokens.len);
@@ -217,30 +272,38 @@ pub const Context = struct {
         dimension: *usize,
         d: *Diagnostic,
     ) diagnostic.Error!void {
-        if (context.model.hasEncoder()) {
-            return d.fail(.unsupported, "{s}: models with an encoder and a decoder are not served", .{context.model.path});
+        const model = context.modelNow();
+        defer model.release();
+        if (model.hasEncoder()) {
+            return d.fail(.unsupported, "{s}: models with an encoder and a decoder are not served", .{model.path});
         }
-        dimension.* = embedder_module.dimensionOf(context.model);
+        dimension.* = embedder_module.dimensionOf(model);
         if (out.len < dimension.*) {
             return d.fail(.invalid_arg, "out_capacity: {d} is less than the dimension, {d}", .{ out.len, dimension.* });
         }
         const all = try context.tokenize(text, true, false, d);
         defer gpa.free(all);
         if (all.len == 0) return d.fail(.invalid_arg, "text has no tokens", .{});
-        const tokens = all[0..@min(all.len, embedder_module.windowOf(context.model))];
+        const tokens = all[0..@min(all.len, embedder_module.windowOf(model))];
         tokens[tokens.len - 1] = all[all.len - 1];
         context.mutex.lock();
         defer context.mutex.unlock();
-        const embedder = try context.embedderFor(pooling, @intCast(tokens.len), d);
+        const embedder = try context.embedderFor(model, pooling, @intCast(tokens.len), d);
         try embedder.embed(tokens, out[0..dimension.*], d);
     }
 
-    fn embedderFor(context: *Context, pooling: embedder_module.Pooling, n_tokens: u32, d: *Diagnostic) diagnostic.Error!*Embedder {
+    fn embedderFor(
+        context: *Context,
+        model: *Model,
+        pooling: embedder_module.Pooling,
+        n_tokens: u32,
+        d: *Diagnostic,
+    ) diagnostic.Error!*Embedder {
         if (context.embedder) |*kept| {
-            if (kept.model == context.model and kept.pooling == pooling and n_tokens <= kept.n_tokens_max) return kept;
+            if (kept.model == model and kept.pooling == pooling and n_tokens <= kept.n_tokens_max) return kept;
         }
         context.dropEmbedder();
-        context.embedder = try .init(context.model, pooling, n_tokens, d);
+        context.embedder = try .init(model, pooling, n_tokens, d);
         return &context.embedder.?;
     }
 
@@ -255,9 +318,10 @@ pub const Context = struct {
     /// Reads into memory what the system has of the region on disk alone.
     pub fn acquire(context: *Context, region: Region, d: *Diagnostic) diagnostic.Error!void {
         const model = switch (region) {
-            .text => context.model,
-            .drafter => context.drafter orelse return,
+            .text => context.modelNow(),
+            .drafter => context.drafterNow() orelse return,
         };
+        defer model.release();
         residency.advise(gpa, model.path, .needed) catch return d.outOfMemory();
     }
 
@@ -269,18 +333,19 @@ pub const Context = struct {
                 context.mutex.lock();
                 defer context.mutex.unlock();
                 context.dropEmbedder();
-                residency.advise(gpa, context.model.path, .not_needed) catch return d.outOfMemory();
+                const model = context.modelNow();
+                defer model.release();
+                residency.advise(gpa, model.path, .not_needed) catch return d.outOfMemory();
             },
             .drafter => {
-                if (context.drafter) |drafter| drafter.release();
-                context.drafter = null;
+                if (context.exchange("drafter", null)) |drafter| drafter.release();
             },
         }
     }
 
     /// The text of tokens. The caller frees it.
     pub fn detokenize(
-        context: *const Context,
+        context: *Context,
         tokens: []const i32,
         remove_special: bool,
         unparse_special: bool,
@@ -288,7 +353,8 @@ pub const Context = struct {
     ) diagnostic.Error![]u8 {
         const n_tokens = std.math.cast(i32, tokens.len) orelse
             return d.fail(.invalid_arg, "tokens: {d} are more than libllama takes", .{tokens.len});
-        const model = context.model;
+        const model = context.modelNow();
+        defer model.release();
         try model.checkTokens("tokens", tokens, d);
         var text = gpa.alloc(u8, tokens.len * 8 + 16) catch return d.outOfMemory();
         errdefer gpa.free(text);
@@ -336,12 +402,12 @@ fn checkDrafter(drafter: *const Model, model: *const Model, d: *Diagnostic) diag
 }
 
 fn appendForSpelling(pointer: *const anyopaque, token: i32, out: *ArrayList(u8)) error{OutOfMemory}!void {
-    const context: *const Context = @ptrCast(@alignCast(pointer));
-    return context.model.appendBytes(token, true, out);
+    const speller: *const Context.Speller = @ptrCast(@alignCast(pointer));
+    return speller.model.appendBytes(token, true, out);
 }
 
 fn fingerprintOf(pointer: *const anyopaque, d: *Diagnostic) diagnostic.Error!u64 {
-    const context: *Context = @constCast(@as(*const Context, @ptrCast(@alignCast(pointer))));
+    const context = @as(*const Context.Speller, @ptrCast(@alignCast(pointer))).context;
     context.mutex.lock();
     defer context.mutex.unlock();
     if (context.fingerprint) |known| return known;

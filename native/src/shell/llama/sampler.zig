@@ -19,6 +19,8 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Error = diagnostic.Error;
 const log = @import("engine").log;
+const InUse = @import("engine").in_use.InUse;
+const Refusal = @import("engine").in_use.Refusal;
 const gpa = @import("engine").memory.gpa;
 
 /// What constrains a sampler.
@@ -52,8 +54,8 @@ pub const GuideSampler = struct {
     mode: Mode = .greedy,
     /// The candidates that replace an array with no legal one left.
     substitute: ArrayList(TokenData) = .empty,
-    /// Within a call of the chain, which may log: no other may come from the receiver.
-    is_busy: bool = false,
+    /// Calls of the chain and of the C boundary begin and end it.
+    in_use: InUse = .{},
     logged_illegal: bool = false,
     logged_substitute: bool = false,
     logged_failure: bool = false,
@@ -128,11 +130,13 @@ pub const GuideSampler = struct {
         s.substitute.deinit(gpa);
     }
 
-    fn clone(s: *const GuideSampler) error{ OutOfMemory, Busy }!*GuideSampler {
-        if (s.is_busy) return error.Busy;
+    fn clone(s: *GuideSampler) !*GuideSampler {
+        try s.in_use.begin();
+        defer s.in_use.end();
         const copy = try gpa.create(GuideSampler);
         errdefer gpa.destroy(copy);
         copy.* = s.*;
+        copy.in_use = .{};
         copy.substitute = try .initCapacity(gpa, s.substitute.capacity);
         errdefer copy.substitute.deinit(gpa);
         copy.guide = if (s.guide) |*guide| try guide.clone() else null;
@@ -140,9 +144,9 @@ pub const GuideSampler = struct {
     }
 
     fn accept(s: *GuideSampler, token: i32) void {
-        if (s.is_busy or token < 0 or token >= s.n_tokens) return;
-        s.is_busy = true;
-        defer s.is_busy = false;
+        if (token < 0 or token >= s.n_tokens) return;
+        s.beginInChain() catch return;
+        defer s.in_use.end();
         const guide = if (s.guide) |*guide| guide else return;
         const before = guide.state.nIllegal();
         _ = guide.accept(token, span.timeout_default) catch |e| {
@@ -156,10 +160,23 @@ pub const GuideSampler = struct {
     }
 
     fn apply(s: *GuideSampler, array: *TokenDataArray) void {
-        if (s.is_busy) return;
-        s.is_busy = true;
-        defer s.is_busy = false;
+        s.beginInChain() catch return;
+        defer s.in_use.end();
         s.restrict(array) catch |e| s.logFailure(e);
+    }
+
+    fn reset(s: *GuideSampler) void {
+        s.beginInChain() catch return;
+        defer s.in_use.end();
+        if (s.guide) |*guide| guide.state.reset();
+    }
+
+    /// Calls of a chain have no status.
+    fn beginInChain(s: *GuideSampler) Refusal!void {
+        s.in_use.begin() catch |refusal| {
+            if (refusal == error.OtherThread) log.write(.err, "a call on a sampler does nothing: another thread is using it", .{});
+            return refusal;
+        };
     }
 
     fn restrict(s: *GuideSampler, array: *TokenDataArray) span.Error!void {
@@ -350,9 +367,7 @@ const callbacks = struct {
     }
 
     fn reset(sampler: *Sampler) callconv(.c) void {
-        const s = state(sampler);
-        if (s.is_busy) return;
-        if (s.guide) |*guide| guide.state.reset();
+        state(sampler).reset();
     }
 
     fn clone(sampler: *const Sampler) callconv(.c) ?*Sampler {
@@ -363,9 +378,11 @@ const callbacks = struct {
         };
     }
 
-    /// libllama frees the sampler itself.
+    /// libllama frees the sampler itself. The state of one that is in use stays, since a call goes on with it.
     fn free(sampler: *Sampler) callconv(.c) void {
-        state(sampler).destroy();
+        const s = state(sampler);
+        s.beginInChain() catch return;
+        s.destroy();
     }
 
     fn state(sampler: *const Sampler) *GuideSampler {

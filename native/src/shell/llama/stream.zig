@@ -20,6 +20,7 @@ const Guide = @import("engine").guide.Guide;
 const Compiled = @import("engine").kinds.Compiled;
 const span = @import("engine").span;
 const sampling = @import("engine").sampling;
+const in_use = @import("engine").in_use;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Error = diagnostic.Error;
@@ -114,10 +115,12 @@ pub const Stream = struct {
     outbox: Outbox = .{},
     /// The bytes of the current token.
     piece: ArrayList(u8) = .empty,
+    /// Calls of the C boundary enter and leave.
+    in_use: in_use.InUse = .{},
     /// In a callback that is told of a token or a draft, and may change what constrains the next one.
     in_callback: bool = false,
-    /// Within a call, but for such a callback.
-    is_busy: bool = false,
+    /// In a call from such a callback.
+    in_call_of_callback: bool = false,
     counters: Counters = .{},
     /// The last failure.
     diag: Diagnostic = .{},
@@ -132,6 +135,8 @@ pub const Stream = struct {
 
     /// Makes a llama.cpp context of its own. Retains `context`.
     pub fn open(context: *Context, config: Config, d: *Diagnostic) Error!*Stream {
+        context.opening.lock();
+        defer context.opening.unlock();
         const types = [2]u32{
             try cache_type.parse("cache_type_k", config.type_k, d),
             try cache_type.parse("cache_type_v", config.type_v, d),
@@ -181,7 +186,7 @@ pub const Stream = struct {
         return s;
     }
 
-    /// Frees the stream. Not inside a callback, and not while another thread may call `cancel`.
+    /// Frees the stream, in which no call is.
     pub fn close(s: *Stream) void {
         if (s.guide) |*guide| guide.deinit();
         if (s.grammar) |*grammar| grammar.deinit();
@@ -195,14 +200,47 @@ pub const Stream = struct {
         gpa.destroy(s);
     }
 
-    /// A call begins, until `leave`. Fails within another: what it works on must not change under it.
-    pub fn enter(s: *Stream) Error!void {
-        if (s.is_busy) return s.diag.fail(.busy, "not allowed inside a callback of a call on the same stream", .{});
-        s.is_busy = true;
+    /// A call begins, until `leave`. Fails within another, except in a callback that may change what comes next: what a call
+    /// works on must not change under it. A refusal leaves its message only where no other thread is in a call.
+    pub fn enter(s: *Stream) in_use.Refusal!*Stream {
+        s.in_use.begin() catch |refusal| {
+            if (refusal == error.OtherThread) return refusal;
+            if (!s.in_callback or s.in_call_of_callback) {
+                s.diag.fail(.busy, "not allowed inside a callback of a call on the same stream", .{}) catch {};
+                return refusal;
+            }
+            s.in_call_of_callback = true;
+        };
+        return s;
     }
 
     pub fn leave(s: *Stream) void {
-        s.is_busy = false;
+        if (s.in_call_of_callback) s.in_call_of_callback = false else s.in_use.end();
+    }
+
+    /// A stream that is only looked at, which any callback may do, too.
+    pub const Reading = struct {
+        stream: *const Stream,
+        is_use: ?*Stream,
+
+        pub fn end(r: Reading) void {
+            if (r.is_use) |s| s.in_use.end();
+        }
+    };
+
+    pub fn beginReading(s: *Stream) error{OtherThread}!Reading {
+        return .{ .stream = s, .is_use = if (try s.in_use.beginReading()) s else null };
+    }
+
+    /// Whether the stream may be closed, which it then must be.
+    pub fn beginClosing(s: *Stream) bool {
+        s.in_use.begin() catch return false;
+        return true;
+    }
+
+    /// The last failure's message, as C has it; to another thread than that of a call, that the stream is in use.
+    pub fn lastError(s: *Stream) [*:0]const u8 {
+        return if (s.in_use.byOtherThread()) "another thread is using the stream" else s.diag.text();
     }
 
     /// Back to the state after `open`, but with the first `n_keep` tokens of the context, or all if it has fewer.
@@ -315,11 +353,13 @@ pub const Stream = struct {
 
     /// Constrains the stream by a token-tree payload. If it fails, nothing has changed.
     pub fn setTrie(s: *Stream, payload: []const u8, mode: sampling.Mode) Error!void {
-        const model = s.sequence.model;
+        const speller: Context.Speller = .{ .context = s.context, .model = s.sequence.model };
+        const model_id = s.context.modelId() catch return s.diag.outOfMemory();
+        defer gpa.free(model_id);
         const trie = try compilePayload(gpa, payload, .{
-            .n_tokens = model.n_tokens,
-            .model_id = s.context.model_id,
-            .spelling = s.context.spelling(),
+            .n_tokens = speller.model.n_tokens,
+            .model_id = model_id,
+            .spelling = speller.spelling(),
         }, &s.diag);
         defer trie.release();
         if (trie.parts.len == 0) return s.constrainBy(.{ .token_trie = trie }, mode, .{});
@@ -623,28 +663,18 @@ pub const Stream = struct {
 
     /// When a draft is over.
     fn tellVerifier(s: *Stream, outcome: DraftOutcome) void {
-        const verifier = s.context.verifier orelse return;
-        s.openToCallback();
-        defer s.closeToCallback();
+        const verifier = s.context.verifierNow() orelse return;
+        s.in_callback = true;
+        defer s.in_callback = false;
         verifier.tell(&s.sequence, outcome, s.counters.emitted_tokens);
     }
 
     /// The token was accepted before the call: what the callback activates or sets is in force for the next one.
     fn callBack(s: *Stream, on_token: *const TokenCallback, user_data: ?*anyopaque) bool {
-        s.openToCallback();
-        defer s.closeToCallback();
+        s.in_callback = true;
+        defer s.in_callback = false;
         const end_of_text = -1;
         return on_token(s.outbox.token orelse end_of_text, s.outbox.terminated(), user_data) != 0;
-    }
-
-    fn openToCallback(s: *Stream) void {
-        s.in_callback = true;
-        s.is_busy = false;
-    }
-
-    fn closeToCallback(s: *Stream) void {
-        s.in_callback = false;
-        s.is_busy = true;
     }
 
     // ---- Beginnings and ends
@@ -698,7 +728,7 @@ pub const Stream = struct {
 };
 
 /// The one special token "<think>", if the vocabulary has it.
-fn thinkToken(context: *const Context, d: *Diagnostic) Error!?i32 {
+fn thinkToken(context: *Context, d: *Diagnostic) Error!?i32 {
     const tokens = try context.tokenize("<think>", false, true, d);
     defer gpa.free(tokens);
     if (tokens.len != 1) return null;
