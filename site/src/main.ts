@@ -34,7 +34,7 @@ kind.addEventListener("input", () => {
 });
 for (const [language, name] of Object.entries(LANGUAGES)) {
   const button = element("button", { type: "button", "data-language": language }, `Copy as ${name}`);
-  button.addEventListener("click", () => void copy(language as Language, button));
+  button.addEventListener("click", () => void copy(language as Language));
   $("copy").append(button);
 }
 example.addEventListener("input", () => {
@@ -69,14 +69,13 @@ function show(state: State): void {
   void update();
 }
 
-async function copy(language: Language, button: HTMLButtonElement): Promise<void> {
+async function copy(language: Language): Promise<void> {
   const code = program(current(), language);
-  button.dataset.program = code;
+  $("program").textContent = code;
   const isCopied = await navigator.clipboard.writeText(code).then(
     () => true,
     () => false,
   );
-  $("program").textContent = code;
   $("copied").textContent = isCopied ? "Copied." : "This browser did not let the page copy it.";
 }
 
