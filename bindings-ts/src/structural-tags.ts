@@ -5,6 +5,7 @@
  */
 import { ELIZA_ERR_GRAMMAR } from "./abi.generated.js";
 import { ElizaInferenceError } from "./errors.js";
+import { unknownKey } from "./keys.js";
 import { TokenFlag, type Vocabulary } from "./vocabulary.js";
 
 /** Of XGrammar: `{"type": "structural_tag", "format": ...}`, or the older one with `structures` and `triggers`. */
@@ -69,6 +70,30 @@ type Form = Readonly<Partial<Record<Key, unknown>>>;
 const FLAT = new Set(["json_schema", "qwen_xml_parameter", "regex", "grammar", "const_string", "any_text"]);
 const TEXT_KEYS: readonly Key[] = ["excludes", "max_tokens", "max_chars"];
 const SCHEMA_KEYS = ["json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"];
+/** What formats have besides their type. */
+const FORMAT_KEYS: Readonly<Record<string, readonly string[]>> = {
+  const_string: ["value"],
+  json_schema: SCHEMA_KEYS,
+  qwen_xml_parameter: SCHEMA_KEYS,
+  any_text: TEXT_KEYS,
+  regex: ["pattern"],
+  grammar: ["grammar"],
+  token: ["token"],
+  exclude_token: ["exclude_tokens"],
+  any_tokens: ["exclude_tokens", "max_tokens"],
+  sequence: ["elements"],
+  or: ["elements"],
+  optional: ["content"],
+  star: ["content"],
+  plus: ["content"],
+  repeat: ["content", "min", "max"],
+  tag: ["begin", "content", "end"],
+  triggered_tags: ["triggers", "tags", "excludes", "at_least_one", "stop_after_first"],
+  token_triggered_tags: ["trigger_tokens", "tags", "exclude_tokens", "at_least_one", "stop_after_first"],
+  tags_with_separator: ["tags", "separator", "at_least_one", "stop_after_first"],
+  dispatch: ["rules", "loop", "excludes"],
+  token_dispatch: ["rules", "loop", "exclude_tokens"],
+};
 /** The most tokens that a terminal may have. */
 const MAX_TOKENS = 4095;
 const MAX_WHITESPACE = 255;
@@ -87,7 +112,7 @@ export function asStructuralTag(given: unknown): Form | null {
 }
 
 /**
- * The descriptor that the library reads, or a grammar. What is wrong or not served throws ELIZA_ERR_GRAMMAR with the
+ * The descriptor that the library reads, or a grammar. What is wrong or unsupported throws ELIZA_ERR_GRAMMAR with the
  * place.
  */
 export function readAs(vocabulary: Vocabulary, tag: Form): { descriptor: string } | TagGrammar {
@@ -100,6 +125,7 @@ export function readAs(vocabulary: Vocabulary, tag: Form): { descriptor: string 
     const tags = (form.tags as Form[]).map(descriptorTag);
     return { descriptor: JSON.stringify({ ...tag, format: { ...form, tags } }) };
   }
+  checkFormat("structural_tag", tag, ["format"]);
   const writer = new Writer(vocabulary);
   const start = writer.write(form, []);
   const text = ["%lexing any", `start: ${start}`, ...writer.definitions].join("\n");
@@ -121,6 +147,12 @@ function isObject(value: unknown): value is Form {
 
 function wrong(place: string, what: string): ElizaInferenceError {
   return new ElizaInferenceError(ELIZA_ERR_GRAMMAR, `${place}: ${what}`);
+}
+
+/** Refuses keys that nothing reads. */
+function checkFormat(place: string, form: Form, known: readonly string[]): void {
+  const other = Object.keys(form).find((key) => key !== "type" && !known.includes(key));
+  if (other !== undefined) throw wrong(place, unknownKey(other, known));
 }
 
 // ---- What the library reads
@@ -190,6 +222,9 @@ class Writer {
 
   /** A format in parentheses. `ends` are texts before which free text ends. */
   write(form: Form, ends: readonly string[]): string {
+    if (typeof form.type === "string" && Object.hasOwn(FORMAT_KEYS, form.type)) {
+      checkFormat(this.#place.join("."), form, FORMAT_KEYS[form.type]!);
+    }
     return `(${this.#written(form, ends)})`;
   }
 
@@ -240,7 +275,7 @@ class Writer {
       case "token_dispatch":
         return this.#tokenDispatch(form);
       default:
-        throw this.#wrong(`the format ${String(form.type)} is not served`);
+        throw this.#wrong(`the format ${String(form.type)} is unsupported`);
     }
   }
 
@@ -305,7 +340,10 @@ class Writer {
 
   /** A text, in which control tokens stand for themselves, or a token. */
   #pieces(marker: unknown): Piece[] {
-    if (isObject(marker)) return [this.#token(marker.token)];
+    if (isObject(marker)) {
+      checkFormat(this.#place.join("."), marker, ["token"]);
+      return [this.#token(marker.token)];
+    }
     if (typeof marker !== "string") throw this.#wrong("expected a text or a token");
     if (this.#control.size === 0) return marker === "" ? [] : [marker];
     const names = [...this.#control.keys()].sort((a, b) => b.length - a.length);
@@ -393,6 +431,7 @@ class Writer {
 
   /** A part. Of its begin text `behind` was read. */
   #tag(tag: Form, behind = ""): string {
+    checkFormat(this.#place.join("."), tag, FORMAT_KEYS.tag!);
     const begin = writtenAll(this.#behind(tag.begin, behind));
     const end = tag.end ?? "";
     const ends: readonly unknown[] = Array.isArray(end) ? end : [end];
@@ -437,6 +476,11 @@ class Writer {
       if (tags.length === 0) throw this.#wrong(`no begin text begins with the trigger '${trigger}'`);
       return [trigger, `(${tags.join(" | ")})`];
     });
+    const triggers = this.#texts(form, "triggers");
+    const other = this.#forms(form, "tags").findIndex(
+      ({ begin }) => !triggers.some((one) => typeof begin === "string" && begin.startsWith(one)),
+    );
+    if (other >= 0) throw this.#wrong(`tags[${other}].begin: begins with no trigger`);
     const first = form.at_least_one ? `(${this.#tags(form).join(" | ")})` : null;
     return this.#freeText(form, rules, ends, Boolean(form.stop_after_first), first);
   }

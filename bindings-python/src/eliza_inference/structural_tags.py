@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from eliza_inference._keys import unknown_key
 from eliza_inference.errors import ElizaError, GrammarError
 from eliza_inference.vocabulary import Vocabulary
 
@@ -22,6 +23,31 @@ FLAT = {"json_schema", "qwen_xml_parameter", "regex", "grammar", "const_string",
 
 TEXT_KEYS = ("excludes", "max_tokens", "max_chars")
 SCHEMA_KEYS = ("json_schema", "style", "any_order", "max_whitespace_cnt", "excludes")
+
+FORMAT_KEYS: Mapping[str, tuple[str, ...]] = {
+    "const_string": ("value",),
+    "json_schema": SCHEMA_KEYS,
+    "qwen_xml_parameter": SCHEMA_KEYS,
+    "any_text": TEXT_KEYS,
+    "regex": ("pattern",),
+    "grammar": ("grammar",),
+    "token": ("token",),
+    "exclude_token": ("exclude_tokens",),
+    "any_tokens": ("exclude_tokens", "max_tokens"),
+    "sequence": ("elements",),
+    "or": ("elements",),
+    "optional": ("content",),
+    "star": ("content",),
+    "plus": ("content",),
+    "repeat": ("content", "min", "max"),
+    "tag": ("begin", "content", "end"),
+    "triggered_tags": ("triggers", "tags", "excludes", "at_least_one", "stop_after_first"),
+    "token_triggered_tags": ("trigger_tokens", "tags", "exclude_tokens", "at_least_one", "stop_after_first"),
+    "tags_with_separator": ("tags", "separator", "at_least_one", "stop_after_first"),
+    "dispatch": ("rules", "loop", "excludes"),
+    "token_dispatch": ("rules", "loop", "exclude_tokens"),
+}
+"""What formats have besides their type."""
 
 MAX_TOKENS = 4095
 """The most that a terminal may have of them."""
@@ -59,7 +85,7 @@ def as_structural_tag(tags: object) -> dict[str, Any] | None:
 
 
 def read_as(vocabulary: Vocabulary, tag: dict[str, Any]) -> dict[str, Any] | TagGrammar:
-    """The descriptor that the library reads, or a grammar. What is wrong or not served is a `GrammarError` with the
+    """The descriptor that the library reads, or a grammar. What is wrong or unsupported is a `GrammarError` with the
     place."""
     form = tag.get("format")
     if not isinstance(form, Mapping):
@@ -67,6 +93,7 @@ def read_as(vocabulary: Vocabulary, tag: dict[str, Any]) -> dict[str, Any] | Tag
     if _is_flat(form):
         return tag | {"format": {**form, "tags": [_descriptor_tag(part) for part in form["tags"]]}}
     writer = _Writer(vocabulary)
+    writer.check_keys(tag, ("format",), "structural_tag")
     try:
         start = writer.write(form, ())
     except GrammarError:
@@ -165,7 +192,7 @@ class _Writer:
             "optional": lambda f, ends: self._content(f, ends) + "?",
             "star": lambda f, ends: self._content(f, ends) + "*",
             "plus": lambda f, ends: self._content(f, ends) + "+",
-            "repeat": lambda f, ends: self._content(f, ends) + _count(f["min"], f["max"]),
+            "repeat": lambda f, ends: self._content(f, ends) + _count(f.get("min") or 0, f.get("max")),
             "tag": lambda f, _: self._tag(f),
             "triggered_tags": self._triggered_tags,
             "token_triggered_tags": lambda f, _: self._token_triggered_tags(f),
@@ -174,8 +201,15 @@ class _Writer:
             "token_dispatch": lambda f, _: self._token_dispatch(f),
         }
         if kind not in writers:
-            raise self._wrong(f"the format {kind} is not served")
+            raise self._wrong(f"the format {kind} is unsupported")
+        self.check_keys(form, FORMAT_KEYS[kind])
         return f"({writers[kind](form, ends)})"
+
+    def check_keys(self, form: Format, known: Sequence[str], place: str = "") -> None:
+        """Refuses keys that nothing reads."""
+        for key in form:
+            if key not in ("type", *known):
+                raise GrammarError(f"{place or '.'.join(self.place)}: {unknown_key(key, known)}")
 
     def _wrong(self, what: str) -> GrammarError:
         return GrammarError(f"{'.'.join(self.place)}: {what}")
@@ -197,6 +231,7 @@ class _Writer:
     def _pieces(self, marker: Any) -> list[_Piece]:
         """A text, in which control tokens stand for themselves, or a token."""
         if isinstance(marker, Mapping):
+            self.check_keys(marker, ("token",))
             return [_Piece("", self._token(marker["token"]))]
         if not isinstance(marker, str):
             raise TypeError(f"expected a text, got {marker!r}")
@@ -277,6 +312,7 @@ class _Writer:
 
     def _tag(self, tag: Format, behind: str = "") -> str:
         """A part. Of its begin text `behind` was read."""
+        self.check_keys(tag, FORMAT_KEYS["tag"])
         begin = _written_all(self._behind(tag["begin"], behind))
         ends = tag.get("end", "")
         ends = ends if isinstance(ends, list) else [ends]
@@ -313,6 +349,9 @@ class _Writer:
             if not tags:
                 raise self._wrong(f"no begin text begins with the trigger {trigger!r}")
             rules.append((trigger, f"({' | '.join(tags)})"))
+        for i, tag in enumerate(form["tags"]):
+            if not any(tag["begin"].startswith(trigger) for trigger in form["triggers"]):
+                raise self._wrong(f"tags[{i}].begin: begins with no trigger")
         first = f"({' | '.join(self._tags(form))})" if form.get("at_least_one") else None
         return self._free_text(rules, form.get("excludes", []), ends, form.get("stop_after_first", False), first)
 
