@@ -1,6 +1,6 @@
 """One of your names with llama-cpp-python, greedily, and a drawn document of a JSON Schema.
 
-pip install 'eliza-inference[llama-cpp]'
+pip install './bindings-python[llama-cpp]'
 """
 
 import json

@@ -1,6 +1,6 @@
 """Types of Python in Outlines, with this library as the backend of its generator.
 
-pip install 'eliza-inference[outlines,transformers]' gguf accelerate     # the last two read the model's format
+pip install './bindings-python[outlines,transformers]' gguf accelerate     # the last two read the model's format
 """
 
 from typing import Literal

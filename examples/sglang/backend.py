@@ -1,6 +1,6 @@
 """SGLang's grammar backend without a server: what `--grammar-backend eliza` does with a batch of requests.
 
-pip install 'eliza-inference[sglang]' gguf     # the last one reads the model's format
+pip install './bindings-python[sglang]' gguf     # the last one reads the model's format
 """
 
 import json

@@ -1,6 +1,6 @@
 """Beams in transformers: the best few answers, each of which is one of the names.
 
-pip install 'eliza-inference[transformers]' gguf accelerate     # the last two read the model's format
+pip install './bindings-python[transformers]' gguf accelerate     # the last two read the model's format
 """
 
 from eliza_inference import Constraint, Vocabulary

@@ -1,6 +1,6 @@
 """vLLM's structured output without a server: what the plugin does with a batch of requests, and with a draft.
 
-pip install 'eliza-inference[vllm]' gguf     # the last one reads the model's format
+pip install './bindings-python[vllm]' gguf     # the last one reads the model's format
 """
 
 import json

@@ -1,6 +1,6 @@
 """A grammar backend of SGLang, by its plugin entry point.
 
-    pip install 'eliza-inference[sglang]'
+    pip install './bindings-python[sglang]'
     python -m sglang.launch_server --grammar-backend eliza ...
 
 SGLang finds the plugin by itself; without that option it changes nothing. JSON Schemas, regular expressions, EBNF and

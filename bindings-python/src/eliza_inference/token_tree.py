@@ -350,5 +350,5 @@ def _msgpack() -> ModuleType:
         return importlib.import_module("msgpack")
     except ImportError as error:
         raise ModuleNotFoundError(
-            "MessagePack needs the package msgpack: pip install 'eliza-inference[msgpack]'", name="msgpack"
+            "MessagePack needs the package msgpack: pip install msgpack", name="msgpack"
         ) from error

@@ -1,6 +1,6 @@
 """Structured output of vLLM by this library, through its plugin entry point.
 
-    pip install 'eliza-inference[vllm]'
+    pip install './bindings-python[vllm]'
     VLLM_PLUGINS=eliza_inference vllm serve MODEL --structured-outputs-config.backend guidance
 
 vLLM has a closed list of backends, and no place for another: the plugin takes the place of the one named "guidance". It
