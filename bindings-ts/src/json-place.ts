@@ -52,6 +52,17 @@ export class JsonPlace {
     return text;
   }
 
+  /** A text that stands for another one. */
+  replaced(): string {
+    const text = this.text();
+    if (text === "") throw this.error("empty");
+    return text;
+  }
+
+  boolean(): boolean {
+    return this.#expect(typeof this.value === "boolean", "true or false") as boolean;
+  }
+
   /** The error for an absent member. */
   missing(key: string, why = ""): ElizaInferenceError {
     return this.#at(key, undefined).error(why ? `missing; ${why}` : "missing");

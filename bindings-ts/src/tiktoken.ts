@@ -10,6 +10,7 @@ export type TiktokenRanks = string | Iterable<readonly [Uint8Array, number]>;
 export function readTiktokenRanks(ranks: TiktokenRanks, special: Readonly<Record<string, number>>): TokenList {
   const list = typeof ranks === "string" ? readLines(ranks) : readMap(ranks);
   for (const [text, id] of Object.entries(special)) {
+    if (!text.isWellFormed()) throw list.error(`special token ${JSON.stringify(text)}`, "not valid Unicode");
     list.add(id, encodeUtf8(text), `special token ${text}`);
     list.markSpecial(id, text);
   }

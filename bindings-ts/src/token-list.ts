@@ -48,7 +48,8 @@ const END_OF_GENERATION_NAMES = new Set([
 export class TokenList {
   readonly #source: string;
   readonly #bytes: Uint8Array[] = [];
-  readonly #special = new Map<string, number>();
+  readonly #special: [text: string, id: number][] = [];
+  readonly #replaced = new Set<number>();
 
   /** Messages begin with `source`. */
   constructor(source: string) {
@@ -61,14 +62,17 @@ export class TokenList {
     this.#bytes[id as number] = bytes;
   }
 
-  /** Adds a token, in place of one with the same id. */
+  /** Adds a token in place of one that `add` may have added. */
   replace(id: unknown, bytes: Uint8Array, place: string): void {
-    this.#bytes[this.#checkId(id, place)] = bytes;
+    const checked = this.#checkId(id, place);
+    if (!this.#replaced.has(checked)) delete this.#bytes[checked];
+    this.#replaced.add(checked);
+    this.add(id, bytes, place);
   }
 
   /** Makes a token special: its text is not part of the output. */
   markSpecial(id: number, text: string): void {
-    this.#special.set(text, id);
+    this.#special.push([text, id]);
   }
 
   /** The bytes and flags of all ids from 0 on. Ids without a token are unused. */
@@ -80,7 +84,7 @@ export class TokenList {
     const size = nTokens === undefined ? length : checkInteger(nTokens, "nTokens", 1, INT32_MAX);
     if (size < length) throw invalidArgument(`nTokens: ${size} is less than the ${length} tokens of ${this.#source}`);
     const flags = Uint8Array.from({ length: size }, (_, id) => (this.#bytes[id] ? 0 : ELIZA_TOKEN_UNUSED));
-    for (const id of this.#special.values()) flags[id]! |= ELIZA_TOKEN_SPECIAL;
+    for (const [, id] of this.#special) flags[id]! |= ELIZA_TOKEN_SPECIAL;
     for (const id of this.#endTokens(endOfGeneration)) flags[id]! |= ELIZA_TOKEN_END_OF_GENERATION;
     const none = new Uint8Array(0);
     return { tokenBytes: Array.from({ length: size }, (_, id) => this.#bytes[id] ?? none), flags };
@@ -98,10 +102,11 @@ export class TokenList {
   }
 
   #endTokens(given: TokenListOptions["endOfGeneration"]): number[] {
-    if (!given) return [...this.#special].filter(([text]) => END_OF_GENERATION_NAMES.has(text)).map(([, id]) => id);
-    return given.map((each) => {
-      const id = typeof each === "string" ? this.#special.get(each) : each;
-      if (id !== undefined && this.#bytes[id]) return id;
+    if (!given) return this.#special.filter(([text]) => END_OF_GENERATION_NAMES.has(text)).map(([, id]) => id);
+    return given.flatMap((each) => {
+      const ids =
+        typeof each === "string" ? this.#special.filter(([text]) => text === each).map(([, id]) => id) : [each];
+      if (ids.length > 0 && ids.every((id) => this.#bytes[id])) return ids;
       throw invalidArgument(`endOfGeneration: ${JSON.stringify(each)} is no special token of ${this.#source}`);
     });
   }

@@ -25,7 +25,7 @@ export function readTokenizerJson(source: string | TokenizerJson): TokenList {
     const [id, content] = [place.key("id"), place.key("content")];
     const bytes = spelling.byteLevel ? encodeUtf8(content.text()) : bytesOf(spelling, content.text());
     list.replace(id.value, bytes, id.name);
-    if (place.optional("special")?.value === true) list.markSpecial(id.value as number, content.text());
+    if (place.optional("special")?.boolean()) list.markSpecial(id.value as number, content.text());
   }
   return list;
 }
@@ -98,7 +98,7 @@ function bytesOf({ byteLevel, byteFallback, replacements }: Spelling, text: stri
 }
 
 function readSpelling(root: JsonPlace, model: JsonPlace): Spelling {
-  const byteFallback = model.optional("byte_fallback")?.value === true;
+  const byteFallback = model.optional("byte_fallback")?.boolean() ?? false;
   const spelling: Spelling = { byteLevel: false, byteFallback, replacements: [] };
   const decoder = root.optional("decoder");
   if (decoder) {
@@ -116,7 +116,7 @@ function readDecoder(decoder: JsonPlace, spelling: Spelling): void {
   let isFused = false;
   for (const part of parts(decoder)) {
     const type = part.key("type").text();
-    const replaced = type === "Replace" ? part.key("pattern").optional("String")?.text() : undefined;
+    const replaced = type === "Replace" ? part.key("pattern").optional("String")?.replaced() : undefined;
     if (type === "ByteLevel") spelling.byteLevel = true;
     else if (type === "ByteFallback") spelling.byteFallback = true;
     else if (type === "Metaspace") spelling.replacements.push([metaspace(part), " "]);
@@ -127,6 +127,9 @@ function readDecoder(decoder: JsonPlace, spelling: Spelling): void {
       throw part.error(`the decoder ${type} is not served: it does not give a token bytes of its own`);
     }
   }
+  if (spelling.byteLevel && spelling.replacements.length > 0) {
+    throw decoder.error("ByteLevel beside Replace or Metaspace is unsupported: two ways to spell a token");
+  }
 }
 
 /** Reads what turns text into tokens, for its inverse. */
@@ -135,12 +138,12 @@ function readEncoder(part: JsonPlace, spelling: Spelling): void {
   if (type === "ByteLevel") spelling.byteLevel = true;
   else if (type === "Metaspace") spelling.replacements.push([metaspace(part), " "]);
   else if (type === "Replace" && part.key("pattern").optional("String")?.value === " ") {
-    spelling.replacements.push([part.key("content").text(), " "]);
+    spelling.replacements.push([part.key("content").replaced(), " "]);
   }
 }
 
 function metaspace(part: JsonPlace): string {
-  return part.optional("replacement")?.text() ?? "\u2581";
+  return part.optional("replacement")?.replaced() ?? "\u2581";
 }
 
 /** The parts of a decoder, pre-tokenizer or normalizer, which may be a sequence of them. */

@@ -28,7 +28,11 @@ def read_tiktoken_ranks(ranks: Ranks, special: Mapping[str, int]) -> TokenTable:
         for line, token_bytes, rank in _lines(Path(ranks), table):
             table.add(rank, token_bytes, f"line {line}")
     for name, token in special.items():
-        table.add(token, name.encode(), f"special token {name}")
+        try:
+            token_bytes = name.encode()
+        except UnicodeEncodeError as error:
+            raise table.error(f"special token {name!r}", "not valid Unicode") from error
+        table.add(token, token_bytes, f"special token {name}")
         table.mark_special(token, name)
     return table
 
@@ -39,6 +43,8 @@ def _lines(file: Path, table: TokenTable) -> Iterator[tuple[int, bytes, int]]:
             continue
         try:
             encoded, rank = line.split()
+            if not rank.isdigit():
+                raise ValueError(rank)  # `int` reads signs and underscores, too
             yield number, base64.b64decode(encoded, validate=True), int(rank)
         except (ValueError, binascii.Error) as error:
             shown = line[:40].decode("utf-8", "replace")

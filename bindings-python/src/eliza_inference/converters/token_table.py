@@ -47,7 +47,8 @@ class TokenTable:
     def __init__(self, source: str) -> None:
         self._source = source
         self._bytes: dict[int, bytes] = {}
-        self._special: dict[str, int] = {}
+        self._special: list[tuple[str, int]] = []
+        self._replaced: set[int] = set()
 
     def add(self, token: object, token_bytes: bytes, where: str) -> None:
         """Adds an ordinary token."""
@@ -58,14 +59,15 @@ class TokenTable:
         self._bytes[token] = token_bytes
 
     def replace(self, token: object, token_bytes: bytes, where: str) -> None:
-        """Adds an ordinary token, in place of one that may be there."""
-        if type(token) is int:
+        """Adds an ordinary token in place of one that `add` may have added."""
+        if type(token) is int and token not in self._replaced:
             self._bytes.pop(token, None)
+            self._replaced.add(token)
         self.add(token, token_bytes, where)
 
     def mark_special(self, token: int, name: str) -> None:
         """Makes a token special: its name is not output."""
-        self._special[name] = token
+        self._special.append((name, token))
 
     def error(self, where: str, what: str) -> FileInvalidError:
         """The error at a place of the file; "" is the whole of it."""
@@ -85,7 +87,7 @@ class TokenTable:
         if n_listed == 0:
             raise self.error("", "no tokens")
         flags = [TokenFlag.NORMAL if token in self._bytes else TokenFlag.UNUSED for token in range(n_tokens)]
-        for token in self._special.values():
+        for _, token in self._special:
             flags[token] |= TokenFlag.SPECIAL
         for token in self._end_tokens(end_of_generation):
             flags[token] |= TokenFlag.END_OF_GENERATION
@@ -93,11 +95,11 @@ class TokenTable:
 
     def _end_tokens(self, given: Iterable[str | int] | None) -> list[int]:
         if given is None:
-            return [token for name, token in self._special.items() if name in END_OF_GENERATION_NAMES]
-        tokens = []
+            return [token for name, token in self._special if name in END_OF_GENERATION_NAMES]
+        tokens: list[int] = []
         for each in given:
-            token = self._special.get(each) if isinstance(each, str) else each
-            if token not in self._bytes:
+            named = [token for name, token in self._special if name == each] if isinstance(each, str) else [each]
+            if not named or not all(token in self._bytes for token in named):
                 raise InvalidArgumentError(f"end_of_generation: {each!r} is no special token of {self._source}")
-            tokens.append(token)
+            tokens.extend(named)
         return tokens

@@ -115,7 +115,7 @@ def _add_added_token(place: _Place, spelling: _Spelling, table: TokenTable) -> N
     except UnicodeEncodeError as error:
         raise content.error(f"{content.value!r} is not valid Unicode") from error
     table.replace(token.value, token_bytes, token.name)
-    if place.key("special", False).value is True:
+    if place.key("special", False).boolean():
         table.mark_special(token.value, content.text())
 
 
@@ -142,7 +142,7 @@ class _Spelling:
 
 
 def _spelling(root: _Place, model: _Place) -> _Spelling:
-    spelling = _Spelling(byte_fallback=model.key("byte_fallback", False).value is True)
+    spelling = _Spelling(byte_fallback=model.key("byte_fallback", False).boolean())
     decoder = root.key("decoder", None)
     if decoder.value is not None:
         _read_decoder(decoder, spelling)
@@ -152,9 +152,9 @@ def _spelling(root: _Place, model: _Place) -> _Spelling:
         if kind == "ByteLevel":
             spelling.byte_level = True
         elif kind == "Metaspace":
-            spelling.replacements.append((place.key("replacement", _METASPACE).text(), " "))
+            spelling.replacements.append((place.key("replacement", _METASPACE).replaced(), " "))
         elif kind == "Replace" and place.key("pattern").mapping().get("String") == " ":
-            spelling.replacements.append((place.key("content").text(), " "))
+            spelling.replacements.append((place.key("content").replaced(), " "))
     if not spelling.is_known:
         raise decoder.error("missing; neither pre_tokenizer nor normalizer tells how tokens are spelled")
     return spelling
@@ -169,14 +169,17 @@ def _read_decoder(decoder: _Place, spelling: _Spelling) -> None:
         elif kind == "ByteFallback":
             spelling.byte_fallback = True
         elif kind == "Metaspace":
-            spelling.replacements.append((place.key("replacement", _METASPACE).text(), " "))
+            spelling.replacements.append((place.key("replacement", _METASPACE).replaced(), " "))
         elif kind == "Replace" and isinstance(place.key("pattern").mapping().get("String"), str):
-            spelling.replacements.append((place.key("pattern").mapping()["String"], place.key("content").text()))
+            replaced = place.key("pattern").key("String").replaced()
+            spelling.replacements.append((replaced, place.key("content").text()))
         elif kind == "Fuse":
             fused = True
         # After Fuse it works on the whole text: it takes away the space that was put before the text.
         elif kind != "Strip" or not fused:
             raise place.error(f"the decoder {kind} is not served here: it does not give a token bytes of its own")
+    if spelling.byte_level and spelling.replacements:
+        raise decoder.error("ByteLevel beside Replace or Metaspace is unsupported: two ways to spell a token")
 
 
 def _sequence(place: _Place) -> Iterator[_Place]:
@@ -223,6 +226,15 @@ class _Place:
 
     def text(self) -> str:
         return self._expect(str, "a string")
+
+    def replaced(self) -> str:
+        """A text that stands for another one."""
+        if not self.text():
+            raise self.error("empty")
+        return self.text()
+
+    def boolean(self) -> bool:
+        return self._expect(bool, "true or false")
 
     def error(self, what: str) -> FileInvalidError:
         return self.table.error(self.name, what)
