@@ -163,7 +163,7 @@ def test_every_value_can_be_written() -> None:
 
 def test_a_string_that_takes_too_many_states_may_be_any_with_lenient() -> None:
     vocabulary = Vocabulary(257, [*(bytes([byte]) for byte in range(256)), b""], [0] * 256 + [2])
-    schema = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 10**6}}}
+    schema = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 10**6 + 1}}}
     tag = {"begin": "<f>", "end": "</f>", "json_schema": schema, "style": "glm_xml"}
     with pytest.raises(LimitError, match='the parameter "a"'):
         Constraint.tags(vocabulary, {"tags": [tag]})

@@ -53,6 +53,7 @@ pub const mask_cache = @import("mask/cache.zig");
 pub const grammar = @import("lr/grammar.zig");
 pub const ambiguous = @import("glr/ambiguous.zig");
 pub const named_tokens = @import("glr/named_tokens.zig");
+pub const bounded_texts = @import("glr/bounded_texts.zig");
 pub const any_order = @import("glr/any_order.zig");
 pub const token_limits = @import("glr/limits.zig");
 pub const parts = @import("glr/parts.zig");

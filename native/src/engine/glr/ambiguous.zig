@@ -22,6 +22,7 @@ const Run = run_module.Run;
 pub const Lexing = run_module.Lexing;
 const Flags = @import("../vocabulary/tokens.zig").Flags;
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
+const BoundedTexts = @import("bounded_texts.zig").BoundedTexts;
 const AnyOrder = @import("any_order.zig").AnyOrder;
 const Limits = @import("limits.zig").Limits;
 const Parts = @import("parts.zig").Parts;
@@ -40,6 +41,7 @@ pub const Ambiguous = struct {
     named: NamedTokens = .{},
     limits: Limits = .{},
     any_order: AnyOrder = .{},
+    texts: BoundedTexts = .{},
     /// Owned. Null: there are none.
     parts: ?*Parts = null,
 
@@ -53,12 +55,14 @@ pub const Ambiguous = struct {
             a.named.deinit(gpa);
             a.limits.deinit(gpa);
             a.any_order.deinit(gpa);
+            a.texts.deinit(gpa);
         }
         a.* = undefined;
     }
 
     pub fn describe(a: *const Ambiguous, info: *Info) void {
         a.program.describe(info);
+        if (!a.texts.isEmpty()) info.automaton_bytes += a.texts.bytes();
         const parts = a.parts orelse return;
         info.automaton_bytes += parts.bytes();
         for (parts.list) |*part| {
@@ -80,7 +84,14 @@ pub const Ambiguous = struct {
     }
 
     fn how(a: *const Ambiguous) Run.How {
-        return .{ .program = &a.program, .lexing = a.lexing, .parts = a.parts, .limits = &a.limits, .any_order = &a.any_order };
+        return .{
+            .program = &a.program,
+            .lexing = a.lexing,
+            .parts = a.parts,
+            .limits = &a.limits,
+            .any_order = &a.any_order,
+            .texts = &a.texts,
+        };
     }
 
     pub fn initial(_: *const Ambiguous) u32 {
@@ -190,7 +201,7 @@ pub const Ambiguous = struct {
         var bytes: std.StaticBitSet(256) = .empty;
         for (0..Parts.lead) |byte| {
             // Documents tell bytes apart that no lexeme does.
-            const class = if (a.parts == null) lexer.columns[byte] / lexer.nStates() else byte;
+            const class = if (a.parts == null and a.texts.isEmpty()) lexer.columns[byte] / lexer.nStates() else byte;
             if (of_class[class] == null) of_class[class] = try run.step(first_set, @intCast(byte)) != Run.empty;
             if (of_class[class].?) bytes.set(byte);
         }
@@ -211,7 +222,7 @@ pub const Ambiguous = struct {
         const tools = scratch.attachmentOf(Tools) orelse try scratch.attach(context.gpa, Tools.init(context.gpa, a));
         defer tools.limit(a);
         const run = &tools.run;
-        try run.begin(pool, at);
+        try run.beginMask(pool, at);
         const can_end = try run.canEnd(first_set);
         if (a.parts) |parts| {
             try findWithParts(context, tools, parts, scratch);
@@ -292,6 +303,7 @@ pub const Ambiguous = struct {
         try writer.put(&a.named);
         try writer.put(&a.limits);
         try writer.put(&a.any_order);
+        try writer.put(&a.texts);
         try writer.put(&@as(u32, @backingInt(a.lexing)));
         const parts = a.parts orelse return writer.put(&@as(u32, 0));
         try writer.put(&@as(u32, @intCast(parts.list.len)));
@@ -309,15 +321,17 @@ pub const Ambiguous = struct {
         const named = try reader.get(NamedTokens);
         const limits = try reader.get(Limits);
         const any_order = try reader.get(AnyOrder);
+        const texts = try reader.get(BoundedTexts);
         const lexing = std.enums.fromInt(Lexing, try reader.get(u32)) orelse return error.Damaged;
-        return .{ .program = program, .lexing = lexing, .named = named, .limits = limits, .any_order = any_order };
+        return .{ .program = program, .lexing = lexing, .named = named, .limits = limits, .any_order = any_order, .texts = texts };
     }
 
     pub fn isSound(a: *const Ambiguous, context: *const MaskContext) Allocator.Error!bool {
         if (!a.named.isSound(context.tokens.n) or check.hasEmptyReductions(&a.program)) return false;
         if (a.lexing == .contextual and a.program.parted.len == 0 and program_module.count(a.program.separators) > 0) return false;
         // What follows reads the program.
-        return try check.isSound(context.gpa, &a.program) and a.limits.isSound(&a.program) and a.any_order.isSound(&a.program);
+        return try check.isSound(context.gpa, &a.program) and a.limits.isSound(&a.program) and
+            a.any_order.isSound(&a.program) and a.texts.isSound(&a.program);
     }
 
     pub fn limitKept(a: *Ambiguous, bytes_max: usize) void {

@@ -24,11 +24,17 @@ pub const last = position.bottom;
 
 /// States of the lexer are below it.
 pub const first_place = 1 << 16;
+/// From here on a state is one in a text of bounded length (bounded_texts.zig).
+pub const first_text = 1 << 30;
 /// From here on a state is one of the lexer, in its low half, and the count of the lexeme's tokens (limits.zig).
 const first_counted = 1 << 31;
 
 pub fn isPlace(state: u32) bool {
-    return state >= first_place and state < first_counted;
+    return state >= first_place and state < first_text;
+}
+
+pub fn isText(state: u32) bool {
+    return state >= first_text and state < first_counted;
 }
 
 pub fn isCounted(state: u32) bool {
@@ -51,7 +57,7 @@ pub fn lexerState(state: u32) u16 {
 /// One way to read the text so far.
 pub const Configuration = struct {
     /// The lexer's state within the pending lexeme; `nothing_pending` before the first byte. From `first_place` on, a
-    /// place in a part (parts.zig), or counted.
+    /// place in a part (parts.zig), in a text, or counted.
     state: u32,
     node: u32,
 

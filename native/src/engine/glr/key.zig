@@ -9,6 +9,7 @@ const Position = position.Position;
 const Pool = position.Pool;
 const graph = @import("graph.zig");
 const Limits = @import("limits.zig").Limits;
+const BoundedTexts = @import("bounded_texts.zig").BoundedTexts;
 
 /// Nodes in one key, and links in a row that lead to nodes that are there already. A key with more is in no cache.
 const nodes_max = 384;
@@ -16,12 +17,15 @@ const repeats_max = 64;
 /// So many nodes are looked through one by one; of more, `GraphKey.slots` tells the number.
 const listed_max = 16;
 
+/// What tells of counts how masks depend on them.
+pub const Counts = struct { limits: *const Limits = &.{}, texts: *const BoundedTexts = &.{} };
+
 /// The numbers of a position, as many as are asked for: for each configuration the lexer's state; then for each node the
 /// parser's state and the number of its links. New nodes are numbered in the order in which configurations and links
 /// lead to them; what leads to another one is followed by the number of that.
 pub const GraphKey = struct {
     pool: *const Pool,
-    limits: *const Limits,
+    counts: Counts,
     configurations: graph.Configurations,
     nodes: [nodes_max]u32 = undefined,
     n_nodes: u32 = 0,
@@ -43,12 +47,13 @@ pub const GraphKey = struct {
 
     /// In no key.
     const too_large = std.math.maxInt(u31);
+    const text_bit = 1 << 27;
     const counted_bit = 1 << 28;
     const several_bit = 1 << 29;
     const repeat_bit = 1 << 30;
 
-    pub fn of(pool: *const Pool, at: Position, limits: *const Limits) GraphKey {
-        return .{ .pool = pool, .limits = limits, .configurations = .of(pool, at) };
+    pub fn of(pool: *const Pool, at: Position, counts: Counts) GraphKey {
+        return .{ .pool = pool, .counts = counts, .configurations = .of(pool, at) };
     }
 
     pub inline fn next(key: *GraphKey) u32 {
@@ -59,7 +64,7 @@ pub const GraphKey = struct {
         if (!key.is_begun) {
             if (key.configurations.next()) |one| {
                 if (!key.add(one.node)) return too_large;
-                return numberOfState(key.limits, one.state) | @as(u32, if (key.hasMore()) several_bit else 0);
+                return numberOfState(key.counts, one.state) | @as(u32, if (key.hasMore()) several_bit else 0);
             }
             key.is_begun = true;
             key.level_end = key.n_nodes;
@@ -139,9 +144,10 @@ pub const GraphKey = struct {
 };
 
 /// Of a count, only what masks depend on.
-fn numberOfState(limits: *const Limits, state: u32) u32 {
-    if (!graph.isCounted(state)) return state;
-    return GraphKey.counted_bit | limits.phaseOf(graph.countOf(state)) << 16 | graph.lexerState(state);
+fn numberOfState(counts: Counts, state: u32) u32 {
+    if (state < graph.first_text) return state;
+    if (graph.isText(state)) return GraphKey.text_bit | counts.texts.keyOf(state);
+    return GraphKey.counted_bit | counts.limits.phaseOf(graph.countOf(state)) << 16 | graph.lexerState(state);
 }
 
 /// The same numbers of a position that is one stack, as most are; `is_graph` once it is found to be none.
@@ -152,10 +158,10 @@ pub const ChainKey = struct {
     node: u32,
     is_graph: bool,
 
-    pub inline fn of(pool: *const Pool, at: Position, limits: *const Limits) ChainKey {
+    pub inline fn of(pool: *const Pool, at: Position, counts: Counts) ChainKey {
         const single = graph.Configurations.of(pool, at).single;
         const one = single orelse return .{ .pool = pool, .first = null, .node = graph.root, .is_graph = true };
-        return .{ .pool = pool, .first = numberOfState(limits, one.state), .node = one.node, .is_graph = false };
+        return .{ .pool = pool, .first = numberOfState(counts, one.state), .node = one.node, .is_graph = false };
     }
 
     pub inline fn next(key: *ChainKey) u32 {
@@ -173,8 +179,8 @@ pub const ChainKey = struct {
 
 /// Writes the key of a mask for which no state below `level` was looked at. Returns its length; null if it is too
 /// long.
-pub fn write(pool: *const Pool, at: Position, limits: *const Limits, level: u32, key: []u32) ?usize {
-    var numbers: GraphKey = .of(pool, at, limits);
+pub fn write(pool: *const Pool, at: Position, counts: Counts, level: u32, key: []u32) ?usize {
+    var numbers: GraphKey = .of(pool, at, counts);
     for (key, 0..) |*number, i| {
         if (numbers.n_repeats == 0 and numbers.n_levels > level or numbers.isWhole()) return i;
         number.* = numbers.next();

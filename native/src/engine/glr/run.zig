@@ -21,6 +21,7 @@ const graph = @import("graph.zig");
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
 const limits_module = @import("limits.zig");
 const Limits = limits_module.Limits;
+const BoundedTexts = @import("bounded_texts.zig").BoundedTexts;
 const AnyOrder = @import("any_order.zig").AnyOrder;
 const Seen = @import("any_order.zig").Seen;
 const parts_module = @import("parts.zig");
@@ -62,6 +63,7 @@ pub const Run = struct {
     parts: ?*Parts,
     limits: *const Limits,
     any_order: *const AnyOrder,
+    texts: *const BoundedTexts,
     /// Lexemes may end anywhere, and nothing else is there: then what ends does not depend on the byte.
     ends_anywhere: bool,
     pool: *Pool = undefined,
@@ -171,7 +173,14 @@ pub const Run = struct {
     const skipped = std.math.maxInt(u16);
 
     /// What is read, and how.
-    pub const How = struct { program: *const Program, lexing: Lexing, parts: ?*Parts, limits: *const Limits, any_order: *const AnyOrder };
+    pub const How = struct {
+        program: *const Program,
+        lexing: Lexing,
+        parts: ?*Parts,
+        limits: *const Limits,
+        any_order: *const AnyOrder,
+        texts: *const BoundedTexts,
+    };
 
     /// At a position: its configurations are set 1. It has many callers, and is long.
     pub noinline fn init(gpa: Allocator, how: How, pool: *Pool, at: Position) Error!Run {
@@ -190,13 +199,23 @@ pub const Run = struct {
             .parts = how.parts,
             .limits = how.limits,
             .any_order = how.any_order,
-            .ends_anywhere = how.lexing == .any and how.parts == null and how.limits.isEmpty() and
+            .texts = how.texts,
+            .ends_anywhere = how.lexing == .any and how.parts == null and how.limits.isEmpty() and how.texts.isEmpty() and
                 !program_module.intersects(how.program.lazy, how.program.lazy),
         };
     }
 
     /// At another position, with the memory that there is.
     pub fn begin(r: *Run, pool: *Pool, at: Position) Error!void {
+        return r.beginAt(pool, at, .exact);
+    }
+
+    /// The same for a mask: what it does not depend on is left out.
+    pub fn beginMask(r: *Run, pool: *Pool, at: Position) Error!void {
+        return r.beginAt(pool, at, .canonical);
+    }
+
+    fn beginAt(r: *Run, pool: *Pool, at: Position, form: enum { exact, canonical }) Error!void {
         inline for (lists) |name| @field(r, name).clearRetainingCapacity();
         inline for (maps) |name| @field(r, name).clear();
         r.frames.nodes.clearRetainingCapacity();
@@ -215,6 +234,8 @@ pub const Run = struct {
             try r.remember(.{ .node = one.node, .level = 0 });
             const state = if (graph.isPlace(one.state))
                 try r.stateOf(try r.parts.?.open(gpa, &r.frames, one.state - first_place))
+            else if (form == .canonical and graph.isText(one.state))
+                r.texts.canonical(one.state)
             else
                 one.state;
             try r.found.append(gpa, .{ .state = state, .stack = try r.stackOf(one.node) });
@@ -260,7 +281,7 @@ pub const Run = struct {
         const lexer = &r.program.lexer;
         const restarted = lexer.next(dfa.start, byte);
         for (r.of(set)) |one| {
-            if (graph.isPlace(one.state)) return true;
+            if (isApart(one.state)) return true;
             if (one.state == nothing_pending) return false;
             const state = graph.lexerState(one.state);
             const next = lexer.next(state, byte);
@@ -277,12 +298,12 @@ pub const Run = struct {
         r.arrivals.clearRetainingCapacity();
         const restarted = lexer.next(dfa.start, byte);
         r.current = set;
-        const begins = restarted != dfa.dead or if (r.parts) |parts| parts.firsts.isSet(byte) else false;
+        const begins = restarted != dfa.dead or r.texts.beginsWith(byte) or if (r.parts) |parts| parts.firsts.isSet(byte) else false;
         const range = r.sets.items[set];
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
             try r.pool.watch.steps(2);
-            if (graph.isPlace(one.state)) {
+            if (isApart(one.state)) {
                 if (try r.isWhole(one) and begins) try r.endPart(one);
                 try r.goOn(one, byte);
                 continue;
@@ -440,7 +461,7 @@ pub const Run = struct {
         const range = r.sets.items[set];
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
-            if (graph.isPlace(one.state)) {
+            if (isApart(one.state)) {
                 if (try r.isWhole(one)) try r.endPart(one);
             } else if (one.state != nothing_pending) {
                 try r.end(one, r.endsLazily(one), unlimited);
@@ -498,14 +519,24 @@ pub const Run = struct {
         return first_place + number;
     }
 
-    /// Whether the document is whole.
+    /// Whether a state is not the lexer's, but one in a document or a text.
+    fn isApart(state: u32) bool {
+        return graph.isPlace(state) or graph.isText(state);
+    }
+
+    /// Whether the document or text is whole.
     fn isWhole(r: *Run, one: Configuration) Error!bool {
+        if (graph.isText(one.state)) return r.texts.canStop(one.state);
         const place = r.placeOf(one);
         return r.parts.?.list[place.part].schema.canStop(r.gpa, &r.frames, place.at);
     }
 
-    /// Adds to `found` the document after a byte.
+    /// Adds to `found` the document or text after a byte.
     fn goOn(r: *Run, one: Configuration, byte: u8) Error!void {
+        if (graph.isText(one.state)) {
+            if (r.texts.next(one.state, byte)) |next| try r.found.append(r.gpa, .{ .state = next, .stack = one.stack });
+            return;
+        }
         return r.follow(r.placeOf(one), byte, one.stack);
     }
 
@@ -527,21 +558,36 @@ pub const Run = struct {
         r.pool.watch = r.frames.watch;
     }
 
-    /// Adds to `arrivals` where the part's terminal leads.
+    /// Adds to `arrivals` where the terminal of a part or text leads.
     fn endPart(r: *Run, one: Configuration) Error!void {
-        return r.addShifts(one.stack, r.parts.?.list[r.placeOf(one).part].terminal.?, unlimited);
+        return r.addShifts(one.stack, r.terminalOf(one.state).?, unlimited);
+    }
+
+    /// That of a part or text.
+    fn terminalOf(r: *const Run, state: u32) ?u16 {
+        return if (graph.isText(state)) r.texts.terminalOf(state) else r.parts.?.list[r.places.items[state - first_place].part].terminal;
     }
 
     /// Adds to `found` what begins on a stack with a byte, which leads the lexer to `state`.
     fn beginOn(r: *Run, stack: u32, state: u16, byte: u8, limit: u32) Error!void {
         if (state != dfa.dead and r.mayBegin(stack, state, limit)) try r.found.append(r.gpa, .{ .state = state, .stack = stack });
-        try r.beginPartsOn(stack, byte, limit);
+        try r.beginApart(stack, byte, limit);
         for (try r.stacksAround(stack)) |one| {
             // What is skipped begins before the rule does.
             const is_viable = program_module.intersects(r.viableOf(one), r.program.reachSet(r.program.lexer.reaches[state]));
             if (is_viable and r.mayBegin(one, state, limit)) try r.found.append(r.gpa, .{ .state = state, .stack = one });
-            try r.beginPartsOn(one, byte, limit);
+            try r.beginApart(one, byte, limit);
         }
+    }
+
+    /// Documents and texts.
+    fn beginApart(r: *Run, stack: u32, byte: u8, limit: u32) Error!void {
+        try r.beginPartsOn(stack, byte, limit);
+        if (r.texts.beginsWith(byte)) for (r.texts.list, 0..) |text, number| {
+            if (!program_module.has(r.viableOf(stack), text.terminal)) continue;
+            if (limit != unlimited and !program_module.has(r.inseparable.items[limit * r.program.width ..], text.terminal)) continue;
+            if (r.texts.begin(number, byte)) |begun| try r.found.append(r.gpa, .{ .state = begun, .stack = stack });
+        };
     }
 
     fn beginPartsOn(r: *Run, stack: u32, byte: u8, limit: u32) Error!void {
@@ -575,7 +621,9 @@ pub const Run = struct {
             r.found.clearRetainingCapacity();
             if (one.state == nothing_pending) try r.found.append(r.gpa, one) else {
                 r.arrivals.clearRetainingCapacity();
-                try r.end(one, r.endsLazily(one), unlimited);
+                if (!graph.isText(one.state)) {
+                    try r.end(one, r.endsLazily(one), unlimited);
+                } else if (r.texts.canStop(one.state)) try r.endPart(one);
                 try r.land(nothing_pending, null);
             }
             for (r.found.items) |landed| for (parts.list, 0..) |*part, number| {
@@ -599,7 +647,8 @@ pub const Run = struct {
 
     /// Of how many of a part's first bytes the lexeme goes on with.
     fn goesOnInto(r: *const Run, one: Configuration, part: *const parts_module.Part) Share {
-        if (one.state == nothing_pending or r.endsLazily(one)) return .none;
+        // Nothing that can follow a text goes on with it.
+        if (one.state == nothing_pending or graph.isText(one.state) or r.endsLazily(one)) return .none;
         var n: usize = 0;
         var firsts = part.firsts.iterator(.{});
         while (firsts.next()) |byte| {
@@ -683,7 +732,7 @@ pub const Run = struct {
             const is_counted = r.limits.of.len > 0 and r.mayBeLimited(one);
             const state = graph.lexerState(one.state);
             const count = if (graph.isCounted(one.state)) r.limits.next(graph.countOf(one.state)) else r.limits.first();
-            const behind = if (graph.isPlace(one.state)) one.state else if (is_counted) graph.counted(state, count) else state;
+            const behind = if (isApart(one.state)) one.state else if (is_counted) graph.counted(state, count) else state;
             try r.found.append(r.gpa, .{ .state = behind, .stack = one.stack });
         }
         if (r.limits.rules.len > 0) try r.cutRules();
@@ -702,7 +751,7 @@ pub const Run = struct {
 
     /// Whether a lexeme has begun that may be of a terminal with a limit.
     fn mayBeLimited(r: *const Run, one: Configuration) bool {
-        if (one.state == nothing_pending or graph.isPlace(one.state)) return false;
+        if (one.state == nothing_pending or isApart(one.state)) return false;
         const reach = r.program.reachSet(r.program.lexer.reaches[graph.lexerState(one.state)]);
         for (reach, r.viableOf(one.stack), r.limits.limited) |a, b, c| if (a & b & c != 0) return true;
         return false;
@@ -829,13 +878,13 @@ pub const Run = struct {
 
     fn canBe(r: *const Run, state: u32, stack: u32) bool {
         if (state == nothing_pending) return true;
-        if (graph.isPlace(state)) return r.parts.?.list[r.places.items[state - first_place].part].isAmong(r.viableOf(stack));
+        if (isApart(state)) return program_module.has(r.viableOf(stack), r.terminalOf(state) orelse return false);
         return r.canReach(stack, graph.lexerState(state));
     }
 
     /// A lexeme that is the rule's is gone with it; what is being skipped goes on.
     fn stateBehindRule(r: *const Run, state: u32, within: u32) u32 {
-        if (state == nothing_pending or graph.isPlace(state)) return nothing_pending;
+        if (state == nothing_pending or isApart(state)) return nothing_pending;
         const lexer_state = graph.lexerState(state);
         const reach = r.program.reachSet(r.program.lexer.reaches[lexer_state]);
         return if (program_module.intersects(r.viableOf(within), reach)) nothing_pending else lexer_state;

@@ -63,8 +63,8 @@ pub const Walker = struct {
         const lexer = &how.program.lexer;
         var w: Walker = .{ .named = named, .classes = undefined, .n_classes = lexer.nClasses() };
         for (&w.classes, lexer.columns) |*class, column| class.* = @intCast(column / lexer.nStates());
-        if (how.parts != null) {
-            // Documents tell bytes apart that no lexeme does.
+        if (how.parts != null or !how.texts.isEmpty()) {
+            // Documents and texts tell bytes apart that no lexeme does.
             w.n_classes = 256;
             for (&w.classes, 0..) |*class, byte| class.* = @intCast(byte);
         }

@@ -26,7 +26,8 @@ const Choices = @import("../language/choices.zig").Choices;
 const Regex = @import("../language/regex.zig").Regex;
 const Grammar = @import("../lr/grammar.zig").Grammar;
 const Ambiguous = @import("../glr/ambiguous.zig").Ambiguous;
-const GraphLimits = @import("../glr/limits.zig").Limits;
+const Counts = @import("../glr/key.zig").Counts;
+const graph = @import("../glr/graph.zig");
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const JsonSchema = @import("../schema/json_schema.zig").JsonSchema;
 const Scratch = @import("../mask/scratch.zig").Scratch;
@@ -69,14 +70,14 @@ pub const Language = union(enum) {
         };
     }
 
-    /// A position, and the form of its stack.
-    pub const Inner = struct { form: StackForm, at: Position };
+    /// A position, and the form of its stack. `state` is that of the outer position, as far as masks depend on it.
+    pub const Inner = struct { form: StackForm, at: Position, state: u32, counts: Counts = .{} };
 
     /// The position that a stack belongs to: in a language that holds others, that in one of them.
     pub fn inner(language: *const Language, at: Position) Inner {
         return switch (language.*) {
             .tags => |*tags| tags.inner(at),
-            inline else => |*one| .{ .form = @TypeOf(one.*).stack_form, .at = at },
+            inline else => |*one| .{ .form = @TypeOf(one.*).stack_form, .at = at, .state = at.state },
         };
     }
 
@@ -183,10 +184,18 @@ pub const Language = union(enum) {
     }
 
     /// Of a graph of stacks.
-    pub fn graphLimits(language: *const Language) *const GraphLimits {
+    pub fn graphCounts(language: *const Language) Counts {
         return switch (language.*) {
-            .ambiguous => |*ambiguous| &ambiguous.limits,
-            else => unreachable,
+            .ambiguous => |*ambiguous| .{ .limits = &ambiguous.limits, .texts = &ambiguous.texts },
+            else => .{},
+        };
+    }
+
+    /// A state of a position with what masks depend on alone.
+    pub fn canonical(language: *const Language, state: u32) u32 {
+        return switch (language.*) {
+            .ambiguous => |*ambiguous| if (graph.isText(state)) ambiguous.texts.canonical(state) else state,
+            else => state,
         };
     }
 

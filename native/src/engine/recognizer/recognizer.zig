@@ -16,7 +16,6 @@ const Arrays = @import("../language/arrays.zig").Arrays;
 const Language = @import("language.zig").Language;
 const key_module = @import("key.zig");
 const graph_key = @import("../glr/key.zig");
-const GraphLimits = @import("../glr/limits.zig").Limits;
 const Mask = @import("../mask/mask.zig").Mask;
 const cache_module = @import("../mask/cache.zig");
 const MaskCache = cache_module.MaskCache;
@@ -193,21 +192,21 @@ pub const Recognizer = struct {
     }
 
     noinline fn cachedMaskOfGraph(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
-        const limits = r.language.graphLimits();
-        var chain: graph_key.ChainKey = .of(pool, at, limits);
+        const counts = r.language.graphCounts();
+        var chain: graph_key.ChainKey = .of(pool, at, counts);
         if (!chain.is_graph) if (r.masks.get(&chain)) |mask| return mask;
-        return if (chain.is_graph) r.cachedMaskOfBranches(pool, at, limits) else null;
+        return if (chain.is_graph) r.cachedMaskOfBranches(pool, at, counts) else null;
     }
 
-    noinline fn cachedMaskOfBranches(r: *const Recognizer, pool: *const Pool, at: Position, limits: *const GraphLimits) ?*const Mask {
-        var key: graph_key.GraphKey = .of(pool, at, limits);
+    noinline fn cachedMaskOfBranches(r: *const Recognizer, pool: *const Pool, at: Position, counts: graph_key.Counts) ?*const Mask {
+        var key: graph_key.GraphKey = .of(pool, at, counts);
         return r.masks.get(&key);
     }
 
     noinline fn cachedMaskOfInner(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
         const inner = r.language.inner(at);
         if (inner.form == .graph) {
-            var key: key_module.Behind(graph_key.GraphKey) = .{ .state = at.state, .rest = .of(pool, inner.at, &.{}) };
+            var key: key_module.Behind(graph_key.GraphKey) = .{ .state = inner.state, .rest = .of(pool, inner.at, inner.counts) };
             return r.masks.get(&key);
         }
         var key: key_module.StackKey = .of(pool, at);
@@ -229,12 +228,13 @@ pub const Recognizer = struct {
         switch (r.stack_form) {
             .none => return 1,
             .one => return key_module.write(pool, at, looked_at, key[0..cache_module.key_max]),
-            .graph => return graph_key.write(pool, at, r.language.graphLimits(), looked_at, key),
+            .graph => return graph_key.write(pool, at, r.language.graphCounts(), looked_at, key),
             .mixed => {},
         }
         const inner = r.language.inner(at);
         if (inner.form != .graph) return key_module.write(pool, at, looked_at, key[0..cache_module.key_max]);
-        return 1 + (graph_key.write(pool, inner.at, &.{}, looked_at, key[1..]) orelse return null);
+        key[0] = inner.state;
+        return 1 + (graph_key.write(pool, inner.at, inner.counts, looked_at, key[1..]) orelse return null);
     }
 
     /// What the language's `computeMask` needs. Lent by the recognizer.

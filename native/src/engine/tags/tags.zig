@@ -126,8 +126,14 @@ pub fn Tags(comptime Language: type) type {
         /// Whose the stack of a position is.
         pub noinline fn inner(t: *const Self, at: Position) Language.Inner {
             const place = t.placeOf(at);
-            if (place.mode != in_part or place.sub.state == none) return .{ .form = .one, .at = at };
-            return .{ .form = t.parts[place.part].language.stackForm(), .at = place.sub };
+            if (place.mode != in_part or place.sub.state == none) return .{ .form = .one, .at = at, .state = at.state };
+            const language = &t.parts[place.part].language;
+            return .{
+                .form = language.stackForm(),
+                .at = place.sub,
+                .state = t.canonicalState(&place) orelse at.state,
+                .counts = language.graphCounts(),
+            };
         }
 
         pub fn describe(t: *const Self, info: *Info) void {
@@ -285,19 +291,40 @@ pub fn Tags(comptime Language: type) type {
         fn positionOf(t: *const Self, place: *const Place) Error!Position {
             if (place.mode == finished) return .{ .state = t.nFixed() - 1 };
             if (place.mode != in_part) return .{ .state = place.n_parts * t.free.n_states + place.mode };
-            var words: [7]u32 = .{ place.part, place.n_parts, place.sub.state, 0, 0, 0, 0 };
-            var n: usize = 3;
-            var rest = place.read;
-            while (rest != 0) : (rest >>= 32) {
-                words[n] = @truncate(rest);
-                n += 1;
-            }
+            var buffer: Words = undefined;
             const self = @constCast(t);
             self.mutex.lock();
             defer self.mutex.unlock();
             if (t.places.count() >= places_max or t.places.bytes() > t.places_bytes_max) return error.TooLarge;
-            const number = try self.places.put(t.gpa, words[0..n]);
+            const canonical = t.parts[place.part].language.canonical(place.sub.state);
+            if (canonical != place.sub.state) _ = try self.places.put(t.gpa, wordsOf(place, canonical, &buffer));
+            const number = try self.places.put(t.gpa, wordsOf(place, place.sub.state, &buffer));
             return .{ .state = t.nFixed() + number, .stack = place.sub.stack };
+        }
+
+        const Words = [7]u32;
+
+        fn wordsOf(place: *const Place, state: u32, buffer: *Words) []const u32 {
+            buffer[0..3].* = .{ place.part, place.n_parts, state };
+            var n: usize = 3;
+            var rest = place.read;
+            while (rest != 0) : (rest >>= 32) {
+                buffer[n] = @truncate(rest);
+                n += 1;
+            }
+            return buffer[0..n];
+        }
+
+        /// That of the place with what masks depend on alone, if it differs.
+        fn canonicalState(t: *const Self, place: *const Place) ?u32 {
+            const canonical = t.parts[place.part].language.canonical(place.sub.state);
+            if (canonical == place.sub.state) return null;
+            var buffer: Words = undefined;
+            const words = wordsOf(place, canonical, &buffer);
+            const mutex = &@constCast(t).mutex;
+            mutex.lock();
+            defer mutex.unlock();
+            return t.nFixed() + (t.places.find(words) orelse return null);
         }
 
         fn endOf(t: *const Self, place: *const Place) *EndText {

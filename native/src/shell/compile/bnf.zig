@@ -96,6 +96,9 @@ pub const Production = struct {
 /// no text has.
 pub const CountedRule = struct { begin: u16, end: u16, tokens_max: u16 };
 
+/// A terminal of which a text has a bounded number of characters. The node says nothing of it.
+pub const BoundedText = struct { terminal: u16, node: *const ast.Node, min: u32, max: u32 };
+
 /// The whole grammar. Productions need not be grouped by rule.
 pub const Bnf = struct {
     terminals: []const Terminal,
@@ -104,6 +107,7 @@ pub const Bnf = struct {
     /// The rule that derives whole texts.
     start: u16,
     counted: []const CountedRule = &.{},
+    texts: []const BoundedText = &.{},
     /// Sets of members of lists in any order.
     needed: []const Seen = &.{},
 };
@@ -129,6 +133,8 @@ pub const Reading = struct {
     tokens: *const NamedTokens = &.{},
     /// How many JSON documents its terminals are.
     n_parts: usize = 0,
+    /// Of the vocabulary, where there are texts of bounded length.
+    token_bytes_max: usize = 0,
     /// Terminals were cut by what is around them.
     is_split: bool = false,
 

@@ -5,6 +5,7 @@ const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
 const Parts = @import("engine").parts.Parts;
 const Seen = @import("engine").any_order.Seen;
+const BoundedTexts = @import("engine").bounded_texts.BoundedTexts;
 const Documents = @import("engine").parts.Documents;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
 const program = @import("engine").program;
@@ -12,6 +13,7 @@ const ast = @import("regex/ast.zig");
 const bnf = @import("bnf.zig");
 const context = @import("lr/context.zig");
 const Context = context.Context;
+const bounded = @import("cfg/bounded.zig");
 const json_schema = @import("json_schema.zig");
 const Error = context.Error;
 
@@ -21,6 +23,7 @@ pub const DocumentGrammar = struct {
     terminals: ArrayList(bnf.Terminal) = .empty,
     rules: ArrayList(bnf.Rule) = .empty,
     productions: ArrayList(bnf.Production) = .empty,
+    texts: ArrayList(bnf.BoundedText) = .empty,
     needed: ArrayList(Seen) = .empty,
     /// By number. Owned, but for the list.
     documents: ArrayList(Documents) = .empty,
@@ -35,6 +38,7 @@ pub const DocumentGrammar = struct {
             .rules = g.rules.items,
             .productions = g.productions.items,
             .start = start,
+            .texts = g.texts.items,
             .needed = g.needed.items,
         };
     }
@@ -45,6 +49,16 @@ pub const DocumentGrammar = struct {
         }
         try g.ctx.append(&g.terminals, .{ .name = name, .pattern = try ast.create(g.ctx.arena, node.*) });
         return @intCast(g.terminals.items.len - 1);
+    }
+
+    /// Texts of the node with a bounded number of characters; `node` says nothing of that (cfg/bounded.zig).
+    pub fn boundedTerminal(g: *DocumentGrammar, name: []const u8, node: *const ast.Node, min: u32, max: u32) Error!u16 {
+        if (g.texts.items.len == BoundedTexts.texts_max) {
+            return g.ctx.diag.fail(.limit, "the grammar has more than {d} strings of bounded length", .{BoundedTexts.texts_max});
+        }
+        const made = try g.terminal(name, try bounded.nodeOf(g.ctx.arena, g.texts.items.len));
+        try g.ctx.append(&g.texts, .{ .terminal = made, .node = node, .min = min, .max = max });
+        return made;
     }
 
     pub fn rule(g: *DocumentGrammar, name: []const u8) Error!u16 {

@@ -74,6 +74,7 @@ pub fn compile(
     }
     var how = reading;
     how.n_parts = made.documents.items.len;
+    how.token_bytes_max = trie.longest;
     for (made.terminals.items) |*terminal| if (documents.numberOf(terminal.pattern)) |number| {
         terminal.firsts = made.documents.items[number].firsts;
     };

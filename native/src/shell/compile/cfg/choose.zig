@@ -29,6 +29,7 @@ const Tables = tables.Tables;
 const maximal_munch = @import("../lr/maximal_munch.zig");
 const buildProgram = @import("../lr/build_program.zig").buildProgram;
 const normalise = @import("normalise.zig").normalise;
+const bounded = @import("bounded.zig");
 const findParted = @import("../lr/separators.zig").findParted;
 const separable = @import("separable.zig");
 const shadowed = @import("shadowed.zig");
@@ -60,7 +61,7 @@ fn withLexer(
     for (lexer.match_patterns) |terminal| found[terminal] = true;
     const has_limits = for (grammar.terminals) |terminal| {
         if (terminal.tokens_max > 0) break true;
-    } else grammar.counted.len > 0 or hasLists(grammar);
+    } else grammar.counted.len > 0 or grammar.texts.len > 0 or hasLists(grammar);
     const is_plain = reading.isPlain();
     const parted = if (reading.lexing == .contextual) try findParted(ctx, grammar, lexer) else &.{};
     // Where terminals were cut, conflicts may be of the cuts.
@@ -162,8 +163,16 @@ fn finish(
     errdefer limits.deinit(gpa);
     var any_order = if (hasLists(grammar)) try anyOrderOf(gpa, ctx, grammar, &program) else AnyOrder{};
     errdefer any_order.deinit(gpa);
-    const named = try copyTokens(gpa, how.tokens);
-    return .{ .ambiguous = .{ .program = program, .lexing = how.lexing, .named = named, .limits = limits, .any_order = any_order } };
+    var texts = try bounded.build(gpa, ctx, grammar, reading.?.token_bytes_max);
+    errdefer texts.deinit(gpa);
+    return .{ .ambiguous = .{
+        .program = program,
+        .lexing = how.lexing,
+        .named = try copyTokens(gpa, how.tokens),
+        .limits = limits,
+        .any_order = any_order,
+        .texts = texts,
+    } };
 }
 
 fn limitsOf(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, program: *const Program) Error!Limits {

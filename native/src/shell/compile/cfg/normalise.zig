@@ -322,6 +322,7 @@ const Normal = struct {
             .productions = productions.items,
             .start = start,
             .counted = n.grammar.counted,
+            .texts = n.grammar.texts,
             .needed = n.grammar.needed,
         };
     }

@@ -19,9 +19,13 @@ const bnf = @import("../bnf.zig");
 const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
 const Markers = @import("../tags/markers.zig").Markers;
 const first_token = @import("engine").tag_symbols.first_token;
+const bounded = @import("../cfg/bounded.zig");
+const dfa = @import("../regex/dfa.zig");
+const intersect = @import("../regex/intersection.zig").intersect;
 const DocumentGrammar = @import("../document_grammar.zig").DocumentGrammar;
 const json_schema = @import("../json_schema.zig");
 const Read = @import("../schema/compile.zig").Read;
+const unbounded = engine.unbounded;
 const always = @import("../schema/formula.zig").always;
 const Texts = @import("style.zig").Texts;
 const symbolsOf = @import("style.zig").symbolsOf;
@@ -37,6 +41,9 @@ const line_end: *const ast.Node = &.{ .repeat = .{ .node = a_line_end, .min = 0,
 const indented_line_end: *const ast.Node = &.{ .repeat = .{ .node = &.{ .concat = &.{ a_line_end, indentation } }, .min = 0, .max = 1 } };
 const indentation: *const ast.Node = &.{ .repeat = .{ .node = &.{ .bytes = " " }, .min = 0, .max = indentation_max } };
 const indentation_max = 32;
+
+/// Of a string whose length is bounded.
+const characters_max = 1_000_000;
 
 /// What stands around a value.
 pub const Tag = struct {
@@ -76,6 +83,7 @@ pub const Elements = struct {
     /// Terminals: of strings by node and the types of other values; of what is before a value by name and type; of what
     /// closes values by name.
     strings: NumberMap = .{},
+    of_strings: ArrayList(bnf.Symbol) = .empty,
     opened: NumberMap = .{},
     closed: NumberMap = .{},
 
@@ -86,7 +94,7 @@ pub const Elements = struct {
         const others = try e.othersOf(tag, node, types);
         if (string == null and others.len == 0) return null;
         const rule = try e.to.rule(tag.name);
-        if (string) |one| try e.to.produce(rule, &.{ .{ .terminal = try e.open(tag, null) }, .{ .terminal = one } });
+        if (string) |one| try e.to.produce(rule, &.{ .{ .terminal = try e.open(tag, null) }, one });
         for (others) |other| {
             const opened: bnf.Symbol = .{ .terminal = try e.open(tag, other.number) };
             try e.to.produce(rule, &.{ opened, other.symbol, .{ .terminal = try e.close(tag) } });
@@ -142,20 +150,20 @@ pub const Elements = struct {
 
     // ---- Strings
 
-    /// The terminal of a string and what closes it; null if none can be written.
-    fn stringOf(e: *Elements, tag: *const Tag, node: NodeId, among: Types) Error!?u16 {
+    /// What a string and what closes it are; null if none can be written.
+    fn stringOf(e: *Elements, tag: *const Tag, node: NodeId, among: Types) Error!?bnf.Symbol {
         var others = among;
         others.string = false;
         const key = @as(u64, @as(u8, @bitCast(others))) << 32 | node;
-        if (!e.texts.closesByName()) if (e.strings.get(key)) |known| return @intCast(known);
+        if (!e.texts.closesByName()) if (e.strings.get(key)) |known| return e.of_strings.items[known];
         const found = e.rawString(tag, node, others) catch |failure| try e.unchecked(tag, others, failure);
         const made = found orelse return null;
-        if (!e.texts.closesByName()) try e.strings.put(e.arena, key, made);
+        if (!e.texts.closesByName()) try e.strings.putItem(e.arena, key, bnf.Symbol, &e.of_strings, made);
         return made;
     }
 
     /// With `lenient`, a string whose automaton is too large may be any.
-    fn unchecked(e: *Elements, tag: *const Tag, others: Types, failure: Error) Error!?u16 {
+    fn unchecked(e: *Elements, tag: *const Tag, others: Types, failure: Error) Error!?bnf.Symbol {
         const diag = e.to.ctx.diag;
         if (failure != error.Failed or diag.status != .limit) return failure;
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
@@ -166,13 +174,18 @@ pub const Elements = struct {
     }
 
     /// It has not what closes it.
-    fn rawString(e: *Elements, tag: *const Tag, node: NodeId, others: Types) Error!?u16 {
+    fn rawString(e: *Elements, tag: *const Tag, node: NodeId, others: Types) Error!?bnf.Symbol {
         const s = &e.sets;
         const letters = try ast.create(e.arena, .{ .bytes = e.texts.not_in_strings orelse e.texts.close });
         const end = try e.closing(tag, e.texts.close);
         var unwanted: ArrayList(*const ast.Node) = .empty;
         try unwanted.append(e.arena, try ast.concat(e.arena, &.{ ast.anything, letters, ast.anything }));
         if (!e.texts.says_which) try e.spellings(others, &unwanted);
+        const bounded_values = try e.withoutLength(node);
+        if (bounded_values.length.max != unbounded) {
+            const values = try s.both(&.{ bounded_values.values, try s.of(e.read.as_it_is) }, unwanted.items);
+            if (try e.boundedString(tag, values, end, bounded_values.length)) |made| return made;
+        }
         const values = try s.both(&.{ try s.of(node), try s.of(e.read.as_it_is) }, unwanted.items);
         if (strings.isNothing(values)) {
             if (strings.isNothing(try s.both(&.{try s.of(node)}, &.{}))) return null;
@@ -180,13 +193,82 @@ pub const Elements = struct {
             try e.read.references.warn("the parameter {f}: no string of the schema is written: {s}", .{ quoted(tag.name), why });
             return null;
         }
-        if (!e.texts.has_lines) return try e.to.terminal(tag.name, try ast.concat(e.arena, &.{ values, end }));
-        const inline_values = try s.both(&.{values}, &.{
+        const written = try ast.alternate(e.arena, try e.waysToWrite(values));
+        return .{ .terminal = try e.to.terminal(tag.name, try ast.concat(e.arena, &.{ written, end })) };
+    }
+
+    /// A value as it is, or where the style has lines, on lines of its own; then as it is only if it has none around it.
+    fn waysToWrite(e: *Elements, values: *const ast.Node) Error![]const *const ast.Node {
+        if (!e.texts.has_lines) return e.arena.dupe(*const ast.Node, &.{values});
+        const inline_values = try e.sets.both(&.{values}, &.{
             try ast.concat(e.arena, &.{ a_line_end, ast.anything }),
             try ast.concat(e.arena, &.{ ast.anything, a_line_end }),
         });
-        const framed = try ast.concat(e.arena, &.{ a_line_end, values, a_line_end });
-        return try e.to.terminal(tag.name, try ast.concat(e.arena, &.{ try ast.alternate(e.arena, &.{ framed, inline_values }), end }));
+        return e.arena.dupe(*const ast.Node, &.{ inline_values, try ast.concat(e.arena, &.{ a_line_end, values, a_line_end }) });
+    }
+
+    // ---- Strings of bounded length
+
+    const Bounded = struct { values: *const ast.Node, length: engine.Bounds = .{} };
+
+    /// The strings of a node, with bounds of their length apart from the rest, where all of them have these.
+    fn withoutLength(e: *Elements, node: NodeId) Error!Bounded {
+        const s = &e.sets;
+        try s.depth.enter(e.to.ctx.diag);
+        defer s.depth.leave();
+        const f = s.formula;
+        switch (f.nodes.items[node]) {
+            .string_length => |bounds| return .{ .values = ast.anything, .length = bounds },
+            .all => |range| {
+                var length: engine.Bounds = .{};
+                var wanted: ArrayList(*const ast.Node) = .empty;
+                for (strings.childrenOf(f, range)) |child| {
+                    const one = try e.withoutLength(child);
+                    length = .{ .min = @max(length.min, one.length.min), .max = @min(length.max, one.length.max) };
+                    try wanted.append(e.arena, one.values);
+                }
+                return .{ .values = try s.both(wanted.items, &.{}), .length = length };
+            },
+            .any => |range| {
+                var only: ?NodeId = null;
+                for (strings.childrenOf(f, range)) |child| if ((try e.types.of(child)).string) {
+                    if (only != null) break;
+                    only = child;
+                } else if (only) |one| return e.withoutLength(one);
+            },
+            else => {},
+        }
+        return .{ .values = try s.of(node) };
+    }
+
+    /// Null if it cannot be counted, or there is none.
+    fn boundedString(
+        e: *Elements,
+        tag: *const Tag,
+        values: *const ast.Node,
+        end: *const ast.Node,
+        length: engine.Bounds,
+    ) Error!?bnf.Symbol {
+        const ctx = e.to.ctx;
+        const length_of_end = bounded.fixedLength(end) orelse return null;
+        if (length.max > characters_max) {
+            return ctx.diag.fail(.limit, "maxLength {d} is more than {d}", .{ length.max, characters_max });
+        }
+        var made: ArrayList(u16) = .empty;
+        for (try e.waysToWrite(values), 0..) |way, i| {
+            const whole = try ast.concat(e.arena, &.{ way, end });
+            const node = try intersect(e.arena, &.{.{ .node = whole, .soft = true }}, 1, ctx.budget, "a string of the schema", ctx.diag);
+            const lengths = try bounded.lengthsOf(ctx, node.automaton.table) orelse return null;
+            const more: u32 = length_of_end + 2 * @as(u32, @intCast(i));
+            const least = @as(u32, @intCast(length.min)) + more;
+            const most = @as(u32, @intCast(length.max)) + more;
+            if (least > most or !lengths[dfa.start].hasAny(least, most)) continue;
+            try made.append(e.arena, try e.to.boundedTerminal(tag.name, node, least, most));
+        }
+        if (made.items.len < 2) return if (made.items.len == 0) null else .{ .terminal = made.items[0] };
+        const rule = try e.to.rule(tag.name);
+        for (made.items) |one| try e.to.produce(rule, &.{.{ .terminal = one }});
+        return .{ .rule = rule };
     }
 
     /// Appends what would be read as a value of one of the types.

@@ -89,7 +89,7 @@ pub const NodeTypes = struct {
     }
 };
 
-fn childrenOf(f: *const Formula, range: engine.Range) []const NodeId {
+pub fn childrenOf(f: *const Formula, range: engine.Range) []const NodeId {
     return f.children.items[range.from..][0..range.len];
 }
 
