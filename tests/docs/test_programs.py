@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+import eliza_inference
 import pytest
 from eliza_inference import library_path
 
@@ -54,6 +56,14 @@ def run_c(code: str, folder: Path) -> str:
     include = f"-I{ROOT / 'native' / 'include'}"
     run(*compile_c, include, source, library, f"-Wl,-rpath,{library.parent}", "-o", program)
     return run(program)
+
+
+def test_the_program_of_help(tmp_path: Path) -> None:
+    """Beside the three calls, on the first screen."""
+    screen = "\n".join((eliza_inference.__doc__ or "").splitlines()[:20])
+    assert all(call in screen for call in ("Constraint.json_schema(", "stream.choose(", "matcher.sample("))
+    program = textwrap.dedent(screen.split("A whole program with llama.cpp:\n", 1)[1].split("\nThe same", 1)[0])
+    assert 1 <= int(run_python(program.replace("model.gguf", "tests/models/eliza-router.gguf"), tmp_path)) <= 90
 
 
 def test_every_kind_of_program_is_found() -> None:

@@ -102,7 +102,7 @@ def _tasks() -> list[Task]:
             "the documentation: its programs, its links, the API reference, the site",
             TESTS / "docs",
             "Documentation tests",
-            needs=("python", "libllama", "package", "typescript", "site", "docs"),
+            needs=("python", "libllama", "package", "typescript", "web", "site", "docs"),
             library="fast",
         )
     )

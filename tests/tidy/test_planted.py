@@ -207,6 +207,8 @@ def test_a_test_that_no_runner_picks_up(tmp_path: Path, path: str, content: str,
         ("x.toml", "url = https://registry.npm" + "js.org/x", "x.toml:2: names the host of a registry"),
         ("x.md", "see " + "/home" + "/someone/x", "x.md:2: names a path of one machine"),
         ("x.md", "[x](missing.md#part)", "x.md: the link to missing.md#part leads nowhere"),
+        ("x.md", "[x](x.md#part)", "x.md: the link to x.md#part leads to no heading"),
+        ("x.md", "[x](#part)", "x.md: the link to #part leads to no heading"),
     ],
 )
 def test_a_line_that_does_not_belong(tmp_path: Path, path: str, line: str, problem: str) -> None:
@@ -217,8 +219,10 @@ def test_a_line_that_does_not_belong(tmp_path: Path, path: str, line: str, probl
 
 def test_links_that_lead_somewhere(tmp_path: Path) -> None:
     copy = Copy(tmp_path)
-    copy.write("a/b.md", "[up](../c.md#part) [here](#part) [folder](../a) [out](https://example.org/x)\n")
-    copy.write("c.md", "")
+    copy.write(
+        "a/b.md", "# A part: `x`\n[up](../c.md#one-two) [here](#a-part-x) [folder](../a) [out](https://example.org/x)\n"
+    )
+    copy.write("c.md", "## One, two\n")
     assert text.problems(copy.tree()) == []
 
 

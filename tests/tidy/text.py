@@ -57,13 +57,23 @@ def _places(tree: Tree) -> Iterator[str]:
 
 
 def _links(tree: Tree) -> Iterator[str]:
-    """Of Markdown, to files and folders of the repository."""
+    """Of Markdown, to files, folders and headings of the repository."""
     folders = {posixpath.dirname(path) for path in tree.files}
+    headings = {path: _anchors(tree.text(path)) for path in tree.ending(".md")}
     for path in tree.ending(".md"):
         for target in LINK.findall(tree.text(path)):
-            file = target.partition("#")[0]
-            if not file or re.match(r"\w+:", file):
+            file, _, anchor = target.partition("#")
+            if re.match(r"\w+:", file):
                 continue
-            wanted = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
+            wanted = posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) if file else path
             if wanted not in tree.files and wanted not in folders:
                 yield f"{path}: the link to {target} leads nowhere"
+            elif anchor and anchor not in headings.get(wanted, ()):
+                yield f"{path}: the link to {target} leads to no heading"
+
+
+def _anchors(text: str) -> set[str]:
+    """Those that GitHub gives to headings; the site gives the same."""
+    code = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", code.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}

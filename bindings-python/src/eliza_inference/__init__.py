@@ -1,24 +1,30 @@
-"""Constrained generation for a language model in the same process: only legal names come out.
+"""Constrained decoding for language models: structured output, JSON mode, function calling.
 
-    from eliza_inference import Model
+Three calls are all that most programs need:
+
+    constraint = Constraint.json_schema(vocabulary, schema)   # what the model may write
+    text = stream.choose(constraint)                          # with a model in llama.cpp, or
+    token = matcher.sample(logits)                            # with the logits of any engine
+
+A whole program with llama.cpp:
+
+    from eliza_inference import Constraint, Model
 
     with Model("model.gguf") as model, model.stream() as stream:
-        tree = model.token_tree(["REPLY", "SEND_MESSAGE", "SET_TIMER"])
-        stream.prefill("User: set a timer for ten minutes\\nAction:")
-        print(stream.choose(tree))
+        schema = {"type": "integer", "minimum": 1, "maximum": 90}
+        stream.prefill("User: set a timer for ten minutes. Minutes: ")
+        print(stream.choose(Constraint.json_schema(model.vocabulary, schema)))
 
-- `TokenTree` says which names are legal, as token ids.
-- `Constraint.choices`, `Constraint.regex` and `Constraint.lark` constrain free text: to one of many
-  strings, to a regular expression, to a grammar (`grammars` has some that ship).
-- `Constraint.json_schema` constrains it to documents of a JSON Schema or a Pydantic model,
-  `Constraint.response_format` and `Constraint.tool_call` to what OpenAI's API asks for.
-- `Model` and `Stream` generate with llama.cpp (any libllama that `load_llama` finds).
-- `Vocabulary`, `Constraint` and `Matcher` constrain any other engine, through its logits; vocabularies
-  come from GGUF files, `tokenizer.json` or tiktoken's ranks.
-- Every failure raises an `ElizaError`, except that an argument of the wrong type raises a `TypeError`,
-  and an array that is read-only or not contiguous a `BufferError`.
+The same with any engine: `Vocabulary.from_tokenizer_json(path)`, then `Matcher(constraint)`, and for each token
+`matcher.sample(logits)` (or `mask_logits`, or `fill_bitmap`) and `matcher.accept(token)`.
 
-The library logs to `logging.getLogger("eliza_inference")`.
+Also
+- constraints: `Constraint.choices`, `regex`, `lark`, `gbnf`, `tags`; `tool_calls`, `tool_call` and `response_format`
+  for OpenAI's requests; `Constraint(vocabulary, tree)` and `model.token_tree(names)` for names as tokens
+- integrations: `eliza_inference.transformers`, `llama_cpp`, `outlines`, `sglang`, `vllm`
+- errors: a failure raises an `ElizaError` that says what is wrong and where; a wrong type is a `TypeError`, an array
+  that is read-only or not contiguous a `BufferError`
+- log: `logging.getLogger("eliza_inference")`
 """
 
 from eliza_inference import grammars, limits
