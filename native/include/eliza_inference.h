@@ -348,7 +348,7 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
  *   .                     any character but \n (with flag s: any)
  *   [a-z] [^a-z] [\d_]    classes; inside them && -- ~~ are no operators
  *   \d \D \w \W \s \S      Unicode: decimal digits, word characters, white space
- *   \pL \p{Lu} \P{Greek}  general category or script
+ *   \pL \p{Lu} \P{Greek} \p{scx=Greek} \p{Emoji}        general category, script, binary property
  *   xy x|y (x) (?:x) (?<name>x)                     groups do not capture
  *   x* x+ x? x{n} x{n,} x{n,m}, also with a trailing ? (the same language)
  *   (?=x) (?!x) (?<=x) (?<!x) \b \B                  look-around; within it ^ and $ are the text's edges

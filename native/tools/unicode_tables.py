@@ -2,10 +2,12 @@
 """Writes native/src/shell/compile/regex/unicode_tables.zig, which is checked in.
 
     pip install regex==2026.11.15
-    python3 native/tools/unicode_tables.py
+    npm install --prefix FOLDER @unicode/unicode-18.0.0@2.0.7
+    python3 native/tools/unicode_tables.py FOLDER
 
-The properties are those of the package `regex` (PyPI), whose pinned version above carries Unicode 18.0.0;
-it is needed for generating only. Simple case folding is compared with what the interpreter's own, older
+Categories, scripts and case folding are those of the package `regex` (PyPI), binary properties and extensions of
+scripts those of `@unicode/unicode-18.0.0` (npm): both carry Unicode 18.0.0, are needed for generating only, and are
+compared where both have a property. Simple case folding is compared with what the interpreter's own, older
 Unicode knows, so that a change of the package's private functions would be seen.
 
 Format of the tables. A varint is little-endian, seven bits a byte, the top bit says that more follow.
@@ -13,12 +15,18 @@ Runs cover the code points from 0 on, without gaps.
 - categories: a byte with the category in its low five bits and in its high three bits the length - 1, or 7
   and a varint of the length - 8 behind it. Category 30 stands for pairs of Lu, Ll (the length counts pairs).
 - scripts: a byte (index in script_names), a varint of the length.
+- binary properties: for each a varint, how many edges follow, and the varints from one edge to the next. Between
+  odd edges and the next ones lie the code points in which the property differs from the categories of its mask.
+- script_extensions, of code points that have any: for each run of equal ones the varints gap, length, and how many
+  scripts, and the scripts.
 - folds, of what differs from its simple case folding: the varints gap to the end of the previous run,
   (length << 1 | stride - 1), and zigzag(folded - code point). Stride 2 leaves every other code point out.
 """
 
 import itertools
+import json
 import pathlib
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -45,6 +53,17 @@ GROUPS = [
     ("Any", "Any"),
 ]
 N = 0x110000
+# Those of ECMA-262, with their short names; ASCII, Any and Assigned are not in the tables.
+BINARY = """ASCII_Hex_Digit/AHex Alphabetic/Alpha Bidi_Control/Bidi_C Bidi_Mirrored/Bidi_M Case_Ignorable/CI Cased
+Changes_When_Casefolded/CWCF Changes_When_Casemapped/CWCM Changes_When_Lowercased/CWL
+Changes_When_NFKC_Casefolded/CWKCF Changes_When_Titlecased/CWT Changes_When_Uppercased/CWU Dash
+Default_Ignorable_Code_Point/DI Deprecated/Dep Diacritic/Dia Emoji Emoji_Component/EComp Emoji_Modifier/EMod
+Emoji_Modifier_Base/EBase Emoji_Presentation/EPres Extended_Pictographic/ExtPict Extender/Ext Grapheme_Base/Gr_Base
+Grapheme_Extend/Gr_Ext Hex_Digit/Hex IDS_Binary_Operator/IDSB IDS_Trinary_Operator/IDST ID_Continue/IDC ID_Start/IDS
+Ideographic/Ideo Join_Control/Join_C Logical_Order_Exception/LOE Lowercase/Lower Math Noncharacter_Code_Point/NChar
+Pattern_Syntax/Pat_Syn Pattern_White_Space/Pat_WS Quotation_Mark/QMark Radical Regional_Indicator/RI
+Sentence_Terminal/STerm Soft_Dotted/SD Terminal_Punctuation/Term Unified_Ideograph/UIdeo Uppercase/Upper
+Variation_Selector/VS White_Space/space XID_Continue/XIDC XID_Start/XIDS""".split()
 
 
 def property_of(name: str) -> tuple[int, dict[str, int]]:
@@ -69,6 +88,57 @@ def members(name: str) -> list[int]:
     number, values = property_of(name)
     key = number << 16 | values["YES"]
     return [point for point in range(N) if _regex.has_property_value(key, point)]
+
+
+def package_ranges(folder: str, paths: Sequence[str]) -> dict[str, set[int]]:
+    """The code points that each file of the npm package lists."""
+    script = """
+const [folder, ...paths] = process.argv.slice(1);
+const all = {};
+for (const path of paths) {
+    const module = await import(`${folder}/node_modules/@unicode/unicode-18.0.0/${path}/ranges.mjs`);
+    all[path] = module.default.map(({ begin, end }) => [begin, end]);
+}
+console.log(JSON.stringify(all));"""
+    command = ["node", "--input-type=module", "-e", script, str(pathlib.Path(folder).resolve()), *paths]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return {path: {point for a, b in ranges for point in range(a, b)} for path, ranges in found.items()}
+
+
+def edges(points: set[int]) -> list[int]:
+    """Where a run begins or one has ended."""
+    return sorted(points ^ {point + 1 for point in points})
+
+
+def encode_edges(points: set[int]) -> bytes:
+    at = [0, *edges(points)]
+    return varint(len(at) - 1) + b"".join(varint(b - a) for a, b in itertools.pairwise(at))
+
+
+def encode_binary(points: set[int], of_categories: Sequence[set[int]]) -> tuple[int, bytes]:
+    """The categories from which the property differs least, and where it does."""
+
+    def encode(mask: int) -> bytes:
+        base = set[int]().union(*(of for index, of in enumerate(of_categories) if mask >> index & 1))
+        return encode_edges(points ^ base)
+
+    mask = sum(1 << index for index, of in enumerate(of_categories) if 2 * len(points & of) > len(of))
+    for index, of in enumerate(of_categories):
+        if points & of:
+            mask = min(mask, mask ^ 1 << index, key=lambda one: len(encode(one)))
+    return mask, encode(mask)
+
+
+def encode_extensions(of: dict[int, list[int]]) -> bytes:
+    out = bytearray()
+    end = 0
+    for point in sorted(of):
+        if point < end:
+            continue
+        length = next(n for n in itertools.count(1) if of.get(point + n) != of[point])
+        out += varint(point - end) + varint(length) + varint(len(of[point])) + bytes(of[point])
+        end = point + length
+    return bytes(out)
 
 
 def runs(values: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -178,6 +248,16 @@ def loose(name: str) -> str:
     return name.replace("_", "").lower()
 
 
+def long_script_name(names: Sequence[str]) -> str:
+    """As the npm package's folders are called."""
+    folders = {loose(path.name): path.name for path in script_folder().iterdir() if path.is_dir()}
+    return next(folders[name] for name in names if name in folders)
+
+
+def script_folder() -> pathlib.Path:
+    return pathlib.Path(sys.argv[1]) / "node_modules/@unicode/unicode-18.0.0/Script_Extensions"
+
+
 def literal(data: bytes) -> str:
     lines = ['"' + "".join(f"\\x{byte:02x}" for byte in data[at : at + 32]) + '"' for at in range(0, len(data), 32)]
     return " ++\n    ".join(lines)
@@ -217,7 +297,28 @@ def main() -> None:
     for short, long in GROUPS:
         names[loose(short)] = names[loose(long)] = mask_of(short)
 
+    listed = package_ranges(sys.argv[1], [f"Binary_Property/{one.split('/')[0]}" for one in BINARY])
+    of_categories: list[set[int]] = [set() for _ in CATEGORIES]
+    for point, category in enumerate(categories):
+        of_categories[category].add(point)
+    binary = []
+    for one in BINARY:
+        name = one.split("/")[0]
+        points = listed[f"Binary_Property/{name}"]
+        assert loose(name).upper() not in _regex_core.PROPERTIES or points == set(members(loose(name).upper())), name
+        binary.append(encode_binary(points, of_categories))
+    script_paths = {f"Script_Extensions/{long_script_name(spelled[v])}": index for index, v in enumerate(used)}
+    extensions: dict[int, list[int]] = {}
+    for path, points in package_ranges(sys.argv[1], list(script_paths)).items():
+        for point in points:
+            extensions.setdefault(point, []).append(script_paths[path])
+    for point in [point for point in extensions if extensions[point] == [scripts[point]]]:
+        del extensions[point]
+
     parts = {
+        "binary": b"".join(runs for _, runs in binary),
+        "extensions": encode_extensions(extensions),
+        "binary_names": ";".join(",".join(loose(name) for name in one.split("/")) for one in BINARY).encode(),
         "categories": encode_categories(categories),
         "scripts": encode_scripts(scripts),
         "folds": encode_folds(folds),
@@ -255,6 +356,17 @@ pub const category_masks = [_]u32{{ {masks} }};
 
 /// The number of pairs in `folds`.
 pub const n_folds = {len(folds)};
+/// Binary properties, packed, and the categories that each begins with.
+pub const binary =
+    {literal(parts["binary"])};
+pub const binary_masks = [_]u32{{ {", ".join(f"0x{mask:x}" for mask, _ in binary)} }};
+/// As `script_names`.
+pub const binary_names = "{parts["binary_names"].decode()}";
+
+/// Extensions of scripts, packed.
+pub const script_extensions =
+    {literal(parts["extensions"])};
+
 /// Simple case folding, packed.
 pub const folds =
     {literal(parts["folds"])};

@@ -659,7 +659,7 @@ const Parser = struct {
         const property = unicode.find(name) orelse return p.failWith(
             .grammar,
             at,
-            "no general category and no script is called {f}",
+            "no property of Unicode is called {f}",
             .{quoted(name)},
         );
         return .{ .property = if (negated) property.complement() else property };
@@ -779,13 +779,13 @@ const ClassSet = struct {
     characters: CharacterSet = .{},
     categories: u32 = 0,
     shorthands: std.StaticBitSet(6) = .empty,
-    scripts: std.StaticBitSet(512) = .empty,
+    listed: std.StaticBitSet(unicode.Property.numbers_max) = .empty,
 
     fn clear(c: *ClassSet) void {
         c.characters.ranges.clearRetainingCapacity();
         c.categories = 0;
         c.shorthands = .empty;
-        c.scripts = .empty;
+        c.listed = .empty;
     }
 
     fn addShorthand(c: *ClassSet, gpa: Allocator, index: u3, node: *const Node) Error!void {
@@ -797,10 +797,10 @@ const ClassSet = struct {
     fn addProperty(c: *ClassSet, gpa: Allocator, property: unicode.Property) Error!void {
         switch (property) {
             .categories => |mask| c.categories |= mask,
-            .script => |script| {
-                const index = 2 * @as(usize, script.index) + @intFromBool(script.negated);
-                if (c.scripts.isSet(index)) return;
-                c.scripts.set(index);
+            .script, .extensions, .binary => {
+                const number = property.number();
+                if (c.listed.isSet(number)) return;
+                c.listed.set(number);
                 try unicode.append(gpa, &c.characters.ranges, property);
             },
         }
@@ -840,7 +840,7 @@ test "errors name the offset and what is wrong" {
         .{ .pattern = "[\\d-x]", .message = "at byte 1: a range needs a character at each end" },
         .{ .pattern = "[]", .message = "at byte 0: this class is not closed" },
         .{ .pattern = "[[:alpha:]]", .message = "at byte 1: this is a POSIX class: write [A-Za-z]" },
-        .{ .pattern = "\\p{Foo}", .message = "at byte 0: no general category and no script is called \"Foo\"" },
+        .{ .pattern = "\\p{Foo}", .message = "at byte 0: no property of Unicode is called \"Foo\"" },
         .{ .pattern = "x\\x4", .message = "at byte 1: this escape needs 2 hexadecimal digits, or one to six in braces" },
         .{ .pattern = "\\u{d800}", .message = "at byte 0: a surrogate is no character" },
         .{ .pattern = "\\x{110000}", .message = "at byte 0: there is no character after U+10FFFF" },

@@ -13,15 +13,36 @@ pub const last_code_point = 0x10ffff;
 pub const Property = union(enum) {
     /// Bit c: general category c of the tables.
     categories: u32,
-    script: struct { index: u8, negated: bool = false },
+    script: Listed,
+    /// Characters that are used with a script, of whatever script they are.
+    extensions: Listed,
+    /// As `Emoji`.
+    binary: Listed,
+
+    pub const Listed = struct { index: u8, negated: bool = false };
 
     /// What the property's characters leave of all code points, surrogates included.
     pub fn complement(property: Property) Property {
         return switch (property) {
             .categories => |mask| .{ .categories = ~mask & all_categories },
-            .script => |script| .{ .script = .{ .index = script.index, .negated = !script.negated } },
+            inline .script, .extensions, .binary => |listed, tag| @unionInit(
+                Property,
+                @tagName(tag),
+                .{ .index = listed.index, .negated = !listed.negated },
+            ),
         };
     }
+
+    /// Of a property that is listed: smaller than `numbers_max`, and no other's.
+    pub fn number(property: Property) usize {
+        return switch (property) {
+            .categories => unreachable,
+            inline .script, .extensions, .binary => |listed, tag| (@as(usize, @backingInt(tag)) << 8 | listed.index) << 1 |
+                @intFromBool(listed.negated),
+        };
+    }
+
+    pub const numbers_max = 4 << 9;
 
     const all_categories = (1 << 30) - 1;
 };
@@ -31,13 +52,26 @@ pub const digit: Property = .{ .categories = tables.digit_mask };
 /// The characters of \s: white space.
 pub const space: []const Range = &tables.space;
 
-/// A general category or a script by its short or its long name; case, spaces, `-` and `_` do not count. null: no such name.
+/// A general category, a binary property or a script by its short or its long name, or a value as `sc=Greek`; case, spaces, `-`
+/// and `_` do not count. null: no such name.
 pub fn find(name: []const u8) ?Property {
     var buffer: [32]u8 = undefined;
-    const loose = loosen(&buffer, name) orelse return null;
-    if (indexOf(tables.category_names, loose)) |i| return .{ .categories = tables.category_masks[i] };
-    if (indexOf(tables.script_names, loose)) |i| return .{ .script = .{ .index = @intCast(i) } };
-    return null;
+    const equals = std.mem.findScalar(u8, name, '=') orelse {
+        const loose = loosen(&buffer, name) orelse return null;
+        if (indexOf(tables.category_names, loose)) |i| return .{ .categories = tables.category_masks[i] };
+        if (indexOf(tables.binary_names, loose)) |i| return .{ .binary = .{ .index = @intCast(i) } };
+        if (indexOf(tables.script_names, loose)) |i| return .{ .script = .{ .index = @intCast(i) } };
+        return null;
+    };
+    const key = indexOf("generalcategory,gc;script,sc;scriptextensions,scx", loosen(&buffer, name[0..equals]) orelse return null) orelse
+        return null;
+    const value = loosen(&buffer, name[equals + 1 ..]) orelse return null;
+    const i = indexOf(if (key == 0) tables.category_names else tables.script_names, value) orelse return null;
+    return switch (key) {
+        0 => .{ .categories = tables.category_masks[i] },
+        1 => .{ .script = .{ .index = @intCast(i) } },
+        else => .{ .extensions = .{ .index = @intCast(i) } },
+    };
 }
 
 /// Appends the property's ranges, ascending. Unpacks a whole table: a few thousand steps.
@@ -45,6 +79,8 @@ pub fn append(gpa: Allocator, ranges: *ArrayList(Range), property: Property) All
     switch (property) {
         .categories => |mask| try appendCategories(gpa, ranges, mask),
         .script => |script| try appendScript(gpa, ranges, script.index, script.negated),
+        .extensions => |script| try appendExtensions(gpa, ranges, script.index, script.negated),
+        .binary => |binary| try appendBinary(gpa, ranges, binary.index, binary.negated),
     }
 }
 
@@ -135,6 +171,71 @@ fn appendScript(gpa: Allocator, ranges: *ArrayList(Range), script: u8, negated: 
     }
 }
 
+fn appendBinary(gpa: Allocator, ranges: *ArrayList(Range), index: u8, negated: bool) Allocator.Error!void {
+    var of_categories: ArrayList(Range) = .empty;
+    defer of_categories.deinit(gpa);
+    try appendCategories(gpa, &of_categories, tables.binary_masks[index]);
+    var others: ArrayList(Range) = .empty;
+    defer others.deinit(gpa);
+    var reader: Reader = .{ .bytes = tables.binary };
+    for (0..index) |_| for (0..reader.varint()) |_| {
+        _ = reader.varint();
+    };
+    var at: u32 = 0;
+    for (0..reader.varint() / 2) |_| {
+        at += reader.varint();
+        const length = reader.varint();
+        try extend(gpa, &others, at, length);
+        at += length;
+    }
+    try sweep(gpa, ranges, &.{ of_categories.items, others.items }, if (negated) 0b1001 else 0b0110);
+}
+
+fn appendExtensions(gpa: Allocator, ranges: *ArrayList(Range), script: u8, negated: bool) Allocator.Error!void {
+    var own: ArrayList(Range) = .empty;
+    var listed: ArrayList(Range) = .empty; // what has extensions, and what has this one
+    var with: ArrayList(Range) = .empty;
+    defer for ([_]*ArrayList(Range){ &own, &listed, &with }) |list| list.deinit(gpa);
+    try appendScript(gpa, &own, script, false);
+    var reader: Reader = .{ .bytes = tables.script_extensions };
+    var at: u32 = 0;
+    while (reader.bytes.len > 0) {
+        at += reader.varint();
+        const length = reader.varint();
+        var found = false;
+        for (0..reader.varint()) |_| found = reader.byte() == script or found;
+        try extend(gpa, &listed, at, length);
+        if (found) try extend(gpa, &with, at, length);
+        at += length;
+    }
+    const truth = 0b11110010;
+    try sweep(gpa, ranges, &.{ own.items, listed.items, with.items }, if (negated) ~@as(u8, truth) else truth);
+}
+
+/// Appends the code points for which bit b of `truth` is set, where bit i of b says whether list i has them. Lists ascend.
+fn sweep(gpa: Allocator, ranges: *ArrayList(Range), lists: []const []const Range, truth: u8) Allocator.Error!void {
+    var passed: [3]usize = @splat(0); // edges of each list: where a range begins, and behind its end
+    var at: u32 = 0;
+    while (at <= last_code_point) {
+        var bits: u3 = 0;
+        var next: u32 = last_code_point + 1;
+        for (lists, passed[0..lists.len], 0..) |list, n, i| {
+            if (n % 2 == 1) bits |= @as(u3, 1) << @intCast(i);
+            if (n < 2 * list.len) next = @min(next, edgeOf(list, n));
+        }
+        if (truth >> bits & 1 != 0 and next > at) try extend(gpa, ranges, at, next - at);
+        for (lists, passed[0..lists.len]) |list, *n| {
+            if (n.* < 2 * list.len and edgeOf(list, n.*) == next) n.* += 1;
+        }
+        at = next;
+    }
+}
+
+fn edgeOf(list: []const Range, n: usize) u32 {
+    const range = list[n / 2];
+    return if (n % 2 == 0) range.first else @as(u32, range.last) + 1;
+}
+
 fn extend(gpa: Allocator, ranges: *ArrayList(Range), first: u32, length: u32) Allocator.Error!void {
     const last: u21 = @intCast(first + length - 1);
     if (ranges.items.len > 0) {
@@ -202,13 +303,17 @@ test "the tables agree with themselves and with characters that everybody knows"
     }
     try std.testing.expectEqual(last_code_point + 1, total);
     for ([_]struct { []const u8, u21, bool }{
-        .{ "Lu", 'A', true },           .{ "Lu", 'a', false },    .{ "lowercase letter", 0x107, true },
-        .{ "Greek", 0x3b1, true },      .{ "grek", 'a', false },  .{ "Old_Italic", 0x10300, true },
-        .{ "Nd", 0x663, true },         .{ "Cs", 0xd800, true },  .{ "Co", 0x10fffd, true },
-        .{ "any", 0x10ffff, true },     .{ "Sc", 0x20ac, true },  .{ "LC", 0x1c5, true },
-        .{ "Cyrillic", 0x416, true },   .{ "Zs", ' ', true },     .{ "Lu", 0x100, true },
-        .{ "Lu", 0x101, false },        .{ "Ll", 0x101, true },   .{ "Ll", 0x100, false },
-        .{ "unassigned", 0x378, true }, .{ "Han", 0x4e00, true }, .{ "Unknown", 0x378, true },
+        .{ "Lu", 'A', true },             .{ "Lu", 'a', false },          .{ "lowercase letter", 0x107, true },
+        .{ "Greek", 0x3b1, true },        .{ "grek", 'a', false },        .{ "Old_Italic", 0x10300, true },
+        .{ "Nd", 0x663, true },           .{ "Cs", 0xd800, true },        .{ "Co", 0x10fffd, true },
+        .{ "any", 0x10ffff, true },       .{ "Sc", 0x20ac, true },        .{ "LC", 0x1c5, true },
+        .{ "Cyrillic", 0x416, true },     .{ "Zs", ' ', true },           .{ "Lu", 0x100, true },
+        .{ "Lu", 0x101, false },          .{ "Ll", 0x101, true },         .{ "Ll", 0x100, false },
+        .{ "unassigned", 0x378, true },   .{ "Han", 0x4e00, true },       .{ "Unknown", 0x378, true },
+        .{ "Emoji", 0x1f600, true },      .{ "Emoji", 'a', false },       .{ "Uppercase", 'A', true },
+        .{ "White_Space", 0x3000, true }, .{ "ID_Start", '1', false },    .{ "idc", '1', true },
+        .{ "sc=Hira", 0x30fc, false },    .{ "scx=Hira", 0x30fc, true },  .{ "Script_Extensions=Hiragana", 0x3042, true },
+        .{ "gc=Lu", 'A', true },          .{ "scx=Zyyy", 0x30fc, false }, .{ "scx=Zyyy", '1', true },
     }) |case| {
         ranges.clearRetainingCapacity();
         try append(gpa, &ranges, find(case[0]).?);
@@ -217,6 +322,8 @@ test "the tables agree with themselves and with characters that everybody knows"
         try std.testing.expectEqual(case[2], found);
     }
     try std.testing.expectEqual(null, find("Nonsense"));
+    try std.testing.expectEqual(null, find("sc=Lu"));
+    try std.testing.expectEqual(null, find("Emoji=Yes"));
     try std.testing.expectEqual(null, find(""));
     try std.testing.expectEqual(null, find("a name that is longer than any name of them"));
 }

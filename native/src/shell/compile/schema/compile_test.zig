@@ -186,7 +186,8 @@ test "assertions about scalars" {
             .schema = "{\"const\":1,\"if\":false,\"else\":false,\"contains\":false}",
             .formula = "true",
             .options = .{ .draft = .draft4 },
-            .warnings = "at #/const: " ++ outside ++ "\nat #/if: " ++ outside ++ "\nat #/else: " ++ outside ++ "\nat #/contains: " ++ outside,
+            .warnings = "at #/const: " ++ outside ++ "\nat #/if: " ++ outside ++
+                "\nat #/else: " ++ outside ++ "\nat #/contains: " ++ outside,
         },
     }) |case| try expectFormula(case);
 }
@@ -292,8 +293,12 @@ test "references" {
     for ([_]Case{
         .{ .schema = "{\"properties\":{\"a\":{\"$ref\":\"#\"}},\"required\":[\"a\"]}", .formula = "all({a:^0 ..true} has a)" },
         .{ .schema = "{\"$ref\":\"#/$defs/a~1b%25~0\",\"$defs\":{\"a/b%~\":{\"const\":1}},\"type\":\"null\"}", .formula = "all(null {1})" },
-        .{ .schema = "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$ref\":\"#/definitions/a\"," ++
-            "\"definitions\":{\"a\":{\"const\":1}},\"type\":\"null\"}", .formula = "{1}", .warnings = "at #/$ref: in draft 7 what stands beside it has no effect: put it into an allOf (type)" },
+        .{
+            .schema = "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$ref\":\"#/definitions/a\"," ++
+                "\"definitions\":{\"a\":{\"const\":1}},\"type\":\"null\"}",
+            .formula = "{1}",
+            .warnings = "at #/$ref: in draft 7 what stands beside it has no effect: put it into an allOf (type)",
+        },
         .{ .schema = "{\"$ref\":\"#a\",\"$defs\":{\"x\":{\"$anchor\":\"a\",\"const\":1}}}", .formula = "{1}" },
         .{ .schema = "{\"$id\":\"http://h/d/root\",\"items\":{\"$ref\":\"item.json\"},\"$defs\":{\"x\":{\"$id\":\"item.json\"," ++
             "\"$ref\":\"#/$defs/y\",\"$defs\":{\"y\":{\"const\":1}}}}}", .formula = "[..{1}]" },

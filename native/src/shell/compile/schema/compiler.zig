@@ -386,7 +386,9 @@ pub const Compiler = struct {
         if (formats.find(format.string)) |known| {
             try c.assertNode(.{ .string_matches = try c.dfas.ofFormat(known) });
             if (formats.lengthMax(known)) |max| try c.assertNode(.{ .string_length = .{ .max = max } });
-        } else try c.references.warn("the format {f} is not known: it is not enforced", .{quoted(format.string)});
+        } else if (!formats.isAnnotation(format.string)) {
+            try c.references.warn("the format {f} is not known: it is not enforced", .{quoted(format.string)});
+        }
     }
 
     /// Null if it cannot be served and that is only a warning.

@@ -385,7 +385,7 @@ const Parser = struct {
         return @intCast(0x10000 + ((@as(u32, first) & 0x3ff) << 10) + (second & 0x3ff));
     }
 
-    /// `{L}`, `{General_Category=L}` or `{Script=Greek}`, and the short names of these.
+    /// `{L}`, `{Emoji}`, `{General_Category=L}`, `{Script=Greek}` or `{Script_Extensions=Greek}`, and the short names of these.
     fn property(p: *Parser, at: usize, negated: bool) Error![]const Range {
         const end = std.mem.findScalarPos(u8, p.text, p.at, '}') orelse p.text.len;
         if (!p.take("{") or end == p.text.len) return p.fail(at, "a property's name is in braces, as in \\p{L}");
@@ -396,7 +396,7 @@ const Parser = struct {
             try set.add(p.arena, 0, 0x7f);
         } else {
             var found = findProperty(name) orelse
-                return p.failWith(.grammar, at, "the property {f} is not served: only categories and scripts are", .{quoted(name)});
+                return p.failWith(.grammar, at, "no property of characters is called {f}", .{quoted(name)});
             if (std.mem.eql(u8, name, "Assigned")) found = found.complement();
             try unicode.append(p.arena, &set.ranges, found);
         }
@@ -406,21 +406,11 @@ const Parser = struct {
     }
 
     fn findProperty(name: []const u8) ?unicode.Property {
-        const equals = std.mem.findScalar(u8, name, '=') orelse {
-            const found = findValue(name) orelse return null;
-            return if (found == .categories) found else null;
-        };
-        const found = findValue(name[equals + 1 ..]) orelse return null;
-        const keys: []const []const u8 = switch (found) {
-            .categories => &.{ "General_Category", "gc" },
-            .script => &.{ "Script", "sc" },
-        };
-        for (keys) |key| if (std.mem.eql(u8, key, name[0..equals])) return found;
-        return null;
-    }
-
-    /// With the names of categories that only ECMA-262 has.
-    fn findValue(name: []const u8) ?unicode.Property {
+        const equals = std.mem.findScalar(u8, name, '=');
+        const value = if (equals) |at| name[at + 1 ..] else name;
+        const is_category = equals == null or std.mem.eql(u8, name[0..equals.?], "gc") or
+            std.mem.eql(u8, name[0..equals.?], "General_Category");
+        // Names of categories that only ECMA-262 has.
         const others = [_][2][]const u8{
             .{ "Assigned", "Cn" }, // of which it is the complement
             .{ "digit", "Nd" },
@@ -428,8 +418,9 @@ const Parser = struct {
             .{ "cntrl", "Cc" },
             .{ "Combining_Mark", "M" },
         };
-        for (others) |other| if (std.mem.eql(u8, other[0], name)) return unicode.find(other[1]);
-        return unicode.find(name);
+        if (is_category) for (others) |other| if (std.mem.eql(u8, other[0], value)) return unicode.find(other[1]);
+        const found = unicode.find(name) orelse return null;
+        return if (found == .script and equals == null) null else found;
     }
 
     // Classes.

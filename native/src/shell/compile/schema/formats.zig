@@ -1,11 +1,12 @@
-//! The formats of JSON Schema 2020-12 as automata. Each follows its RFC; where no automaton of a sensible size can,
-//! it says so below.
+//! The formats of JSON Schema 2020-12, and those that Pydantic and Zod write, as automata. Each follows its RFC, or what
+//! the two check; where no automaton of a sensible size can, it says so below.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
 const Arena = @import("engine").arena.Arena;
 const engine = @import("engine");
+const message = @import("message");
 const diagnostic = engine.diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = engine.budget.Budget;
@@ -37,12 +38,72 @@ pub const Format = enum {
     @"json-pointer",
     @"relative-json-pointer",
     regex,
+    // Of Pydantic and Zod.
+    uuid1,
+    uuid3,
+    uuid4,
+    uuid5,
+    uuid6,
+    uuid7,
+    uuid8,
+    ipv4interface,
+    ipv4network,
+    ipv6interface,
+    ipv6network,
+    ipvanyaddress,
+    ipvanyinterface,
+    ipvanynetwork,
+    cidrv4,
+    cidrv6,
+    mac,
+    @"multi-host-uri",
+    @"name-email",
+    base64,
+    base64url,
+    jwt,
+    nanoid,
+    cuid,
+    cuid2,
+    ulid,
+    xid,
+    ksuid,
+    e164,
+    emoji,
+    hex,
+    iban,
+    credit_card,
+    currency_code,
+    fraction,
+    color,
+    md5_hex,
+    md5_base64,
+    md5_base64url,
+    sha1_hex,
+    sha1_base64,
+    sha1_base64url,
+    sha256_hex,
+    sha256_base64,
+    sha256_base64url,
+    sha384_hex,
+    sha384_base64,
+    sha384_base64url,
+    sha512_hex,
+    sha512_base64,
+    sha512_base64url,
 };
 
-/// Null if JSON Schema has no format of this name.
+/// Null if no format that can be asserted has this name.
 pub fn find(name: []const u8) ?Format {
-    @setEvalBranchQuota(10_000);
+    @setEvalBranchQuota(20_000);
     return std.meta.stringToEnum(Format, name);
+}
+
+/// Whether a format asserts nothing of a string's text.
+pub fn isAnnotation(name: []const u8) bool {
+    for ([_][]const u8{ "password", "binary", "path", "file-path", "directory-path" }) |one| {
+        if (std.mem.eql(u8, one, name)) return true;
+    }
+    return false;
 }
 
 /// Characters that a string of the format may have at most, which its automaton does not count.
@@ -72,6 +133,42 @@ pub fn compile(gpa: Allocator, arena: Allocator, format: Format, budget: *Budget
         .@"iri-reference" => try resource(arena, .unicode, true),
         .@"uri-template" => uri_template,
         .uuid => "[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}",
+        inline .uuid1, .uuid3, .uuid4, .uuid5, .uuid6, .uuid7, .uuid8 => |one| uuidOf(@tagName(one)[4..]),
+        .ipv4interface => ipv4 ++ "(?:/" ++ ipv4_prefix ++ ")?",
+        .ipv4network => try ipv4Network(arena),
+        .ipv6interface => ipv6 ++ "(?:/" ++ ipv6_prefix ++ ")?",
+        .ipv6network => try ipv6Network(arena),
+        .ipvanyaddress => ipv4 ++ "|" ++ ipv6,
+        .ipvanyinterface => ipv4 ++ "(?:/" ++ ipv4_prefix ++ ")?|" ++ ipv6 ++ "(?:/" ++ ipv6_prefix ++ ")?",
+        .ipvanynetwork => try join(arena, &.{ try ipv4Network(arena), "|", try ipv6Network(arena) }),
+        .cidrv4 => ipv4 ++ "/" ++ ipv4_prefix,
+        .cidrv6 => ipv6 ++ "/" ++ ipv6_prefix,
+        .mac => "(?:[\\dA-F]{2}:){5}[\\dA-F]{2}|(?:[\\da-f]{2}:){5}[\\da-f]{2}",
+        .@"multi-host-uri" => try multiHost(arena),
+        .@"name-email" => "[\\p{L}\\p{M}\\p{N}_ ]+ <" ++ email ++ ">|" ++ email,
+        .base64 => "(?:" ++ sextet ++ "{4})*(?:" ++ sextet ++ "{2}==|" ++ sextet ++ "{3}=)?",
+        // RFC 4648 lets its padding be left out.
+        .base64url => "(?:" ++ url_sextet ++ "{4})*(?:" ++ url_sextet ++ "{2}(?:==)?|" ++ url_sextet ++ "{3}=?)?",
+        .jwt => url_bytes ++ "\\." ++ url_bytes ++ "\\.(?:" ++ url_bytes ++ ")?",
+        .nanoid => url_sextet ++ "{21}",
+        .cuid => "[cC][\\da-z]{6,}",
+        .cuid2 => "[\\da-z]+",
+        .ulid => "[0-7][\\dA-HJKMNP-TV-Za-hjkmnp-tv-z]{25}",
+        .xid => "[\\da-vA-V]{20}",
+        .ksuid => "[\\da-zA-Z]{27}",
+        .e164 => "\\+[1-9]\\d{6,14}",
+        .emoji => "(?=[^]*[\\p{Extended_Pictographic}\\p{Regional_Indicator}\\u20e3])[\\p{Extended_Pictographic}\\p{Emoji_Component}]+",
+        .hex => "[\\da-fA-F]*",
+        .iban => "[A-Z]{2}(?!00|01|99)\\d{2}[A-Z\\d]{11,30}",
+        .credit_card => "\\d(?:[ -]?\\d){11,18}",
+        .currency_code => "[A-Z]{3}",
+        .fraction => "[+-]?\\d+(?:/\\d*[1-9]\\d*|\\.\\d+)?",
+        .color => "#(?:[\\da-fA-F]{3,4}|[\\da-fA-F]{6}|[\\da-fA-F]{8})",
+        inline .md5_hex, .sha1_hex, .sha256_hex, .sha384_hex, .sha512_hex => |one| comptime hash(@tagName(one)),
+        inline .md5_base64, .sha1_base64, .sha256_base64, .sha384_base64, .sha512_base64 => |one| comptime hash(@tagName(one)),
+        inline .md5_base64url, .sha1_base64url, .sha256_base64url, .sha384_base64url, .sha512_base64url => |one| comptime hash(
+            @tagName(one),
+        ),
         .@"json-pointer" => json_pointer,
         .@"relative-json-pointer" => "(?:0|[1-9]\\d*)(?:#|" ++ json_pointer ++ ")",
         .regex => try regularExpression(arena),
@@ -142,6 +239,82 @@ const ipv6 = blk: {
         "|(?:" ++ h16 ++ "(?::" ++ h16 ++ "){0,5})?::" ++ h16 ++
         "|(?:" ++ h16 ++ "(?::" ++ h16 ++ "){0,6})?::)";
 };
+
+const ipv4_prefix = "(?:[12]?\\d|3[0-2])";
+const ipv6_prefix = "(?:[1-9]?\\d|1[01]\\d|12[0-8])";
+
+/// All bits after the prefix are 0, as Python demands; alone it is an address.
+fn ipv4Network(arena: Allocator) Allocator.Error![]const u8 {
+    var text: ArrayList(u8) = .empty;
+    try text.appendSlice(arena, "(?:" ++ ipv4 ++ "(?:/32)?");
+    for (0..32) |prefix| {
+        try text.appendSlice(arena, "|");
+        for (0..4) |i| {
+            if (i > 0) try text.appendSlice(arena, "\\.");
+            const bits = @min(prefix -| 8 * i, 8);
+            if (bits == 8) {
+                try text.appendSlice(arena, octet);
+                continue;
+            }
+            const step = @as(usize, 256) >> @intCast(bits);
+            try text.appendSlice(arena, "(?:0");
+            for (1..@as(usize, 1) << @intCast(bits)) |n| try appendNumber(arena, &text, "|", n * step);
+            try text.appendSlice(arena, ")");
+        }
+        try appendNumber(arena, &text, "/", prefix);
+    }
+    try text.appendSlice(arena, ")");
+    return text.items;
+}
+
+/// The same, where groups are left out by `::` at the end, and all digits of a group in which the prefix ends are written.
+fn ipv6Network(arena: Allocator) Allocator.Error![]const u8 {
+    var text: ArrayList(u8) = .empty;
+    try text.appendSlice(arena, "(?:" ++ ipv6 ++ "(?:/128)?|::/0");
+    for (1..128) |prefix| {
+        const groups = (prefix + 15) / 16;
+        if (groups == 8) break;
+        try text.appendSlice(arena, "|");
+        for (1..groups) |_| try text.appendSlice(arena, "[\\da-fA-F]{1,4}:");
+        if (prefix % 16 == 0) {
+            try text.appendSlice(arena, "[\\da-fA-F]{1,4}");
+        } else for (0..4) |i| try text.appendSlice(arena, switch ((prefix - 1) % 16 + 1 -| 4 * i) {
+            0 => "0",
+            1 => "[08]",
+            2 => "[048cC]",
+            3 => "[02468aceACE]",
+            else => "[\\da-fA-F]",
+        });
+        try appendNumber(arena, &text, "::/", prefix);
+    }
+    try text.appendSlice(arena, ")");
+    return text.items;
+}
+
+fn appendNumber(arena: Allocator, text: *ArrayList(u8), before: []const u8, number: usize) Allocator.Error!void {
+    var buffer: [24]u8 = undefined;
+    try text.appendSlice(arena, message.print(&buffer, "{s}{d}", .{ before, number }));
+}
+
+// ---- Numbers and bytes as text
+
+fn uuidOf(comptime version: []const u8) []const u8 {
+    return "[\\da-fA-F]{8}-[\\da-fA-F]{4}-" ++ version ++ "[\\da-fA-F]{3}-[89abAB][\\da-fA-F]{3}-[\\da-fA-F]{12}";
+}
+
+const sextet = "[\\da-zA-Z+/]";
+const url_sextet = "[\\w-]";
+const url_bytes = "(?:" ++ url_sextet ++ "{4})*(?:" ++ url_sextet ++ "{2,4})";
+
+/// Of a name such as `sha256_base64url`.
+fn hash(comptime name: []const u8) []const u8 {
+    const at = std.mem.findScalar(u8, name, '_').?;
+    const n = if (name[0] == 'm') 16 else if (at == 4) 20 else (std.fmt.parseInt(usize, name[3..at], 10) catch unreachable) / 8;
+    const padding = (3 - n % 3) % 3;
+    const sextets = std.fmt.comptimePrint("{{{d}}}", .{(n * 8 + 5) / 6});
+    if (std.mem.endsWith(u8, name, "_hex")) return std.fmt.comptimePrint("[\\da-fA-F]{{{d}}}", .{2 * n});
+    return if (std.mem.endsWith(u8, name, "url")) url_sextet ++ sextets else sextet ++ sextets ++ "=="[0..padding];
+}
 
 /// RFC 1123, with labels of 63 characters at most.
 const hostname = label ++ "(?:\\." ++ label ++ ")*";
@@ -283,6 +456,19 @@ fn resource(arena: Allocator, characters: enum { ascii, unicode }, relative: boo
     return join(arena, &.{ if (relative) either else absolute, "(?:\\?", rest });
 }
 
+/// A URI of several hosts, each with its own port, as databases have them.
+fn multiHost(arena: Allocator) Allocator.Error![]const u8 {
+    const plain = "\\w.~!$&'()*+;="; // without the comma and the hyphen
+    const user = "(?:(?:[" ++ plain ++ ",:-]|" ++ percent ++ ")*@)?";
+    const host = "(?:\\[(?:" ++ ipv6 ++ ")\\]|(?:[" ++ plain ++ "-]|" ++ percent ++ ")+)(?::\\d+)?";
+    const character = "(?:[" ++ plain ++ ",:@-]|" ++ percent ++ ")";
+    const after = "(?:[" ++ plain ++ ",:@/?-]|" ++ percent ++ ")*";
+    return join(arena, &.{
+        "[a-zA-Z][\\da-zA-Z+.-]*://" ++ user ++ host ++ "(?:,",         user ++ host ++ ")*(?:/",
+        character ++ "*)*(?:\\?" ++ after ++ ")?(?:#" ++ after ++ ")?",
+    });
+}
+
 fn join(arena: Allocator, parts: []const []const u8) Allocator.Error![]const u8 {
     return std.mem.concat(arena, u8, parts);
 }
@@ -421,7 +607,52 @@ test "formats take what their RFCs say" {
     }) |case| try expectCase(case);
 }
 
+test "formats of Pydantic and Zod" {
+    const md5: []const u8 = "d41d8cd98f00b204e9800998ecf8427e";
+    for ([_]Case{
+        .{
+            .format = .uuid4,
+            .valid = &.{"2EB8AA08-aa98-41ea-B4AA-73b441d16380"},
+            .invalid = &.{ "2eb8aa08-aa98-11ea-b4aa-73b441d16380", "2eb8aa08-aa98-41ea-c4aa-73b441d16380" },
+        },
+        .{ .format = .ipv4interface, .valid = &.{ "1.2.3.4", "1.2.3.4/0", "1.2.3.4/32" }, .invalid = &.{ "1.2.3.4/33", "1.2.3/8", "::1" } },
+        .{
+            .format = .ipv4network,
+            .valid = &.{ "10.0.0.0/8", "1.2.3.4", "1.2.3.4/32", "192.168.128.0/17", "0.0.0.0/0" },
+            .invalid = &.{ "10.0.0.1/8", "192.168.64.0/17", "1.2.3.5/31", "1.0.0.0/0" },
+        },
+        .{
+            .format = .ipv6network,
+            .valid = &.{ "2001:db8::/32", "::/0", "::1", "::1/128", "fe80::/10", "2001:db8:8000::/33", "1:2:3:4:5:6:7::/112" },
+            .invalid = &.{ "2001:db8::/31", "fe81::/10", "2001:db8:c000::/33", "::1/127", "1.2.3.0/24" },
+        },
+        .{ .format = .ipvanynetwork, .valid = &.{ "10.0.0.0/8", "::/0" }, .invalid = &.{ "10.0.0.1/8", "" } },
+        .{ .format = .cidrv4, .valid = &.{"10.0.0.1/8"}, .invalid = &.{ "10.0.0.1", "10.0.0.1/08" } },
+        .{ .format = .cidrv6, .valid = &.{ "::1/0", "1::/128" }, .invalid = &.{ "::1", "::1/129" } },
+        .{ .format = .mac, .valid = &.{ "00:1a:2b:3c:4d:5e", "00:1A:2B:3C:4D:5E" }, .invalid = &.{ "00:1A:2b:3c:4d:5e", "00-1a" } },
+        .{
+            .format = .@"multi-host-uri",
+            .valid = &.{ "postgres://u:p@a:1,b:2/db?x=1", "mongodb://h", "x://[::1]:5,h/" },
+            .invalid = &.{ "postgres:", "x://", "x://a,,b", "x://a:b" },
+        },
+        .{ .format = .@"name-email", .valid = &.{ "J\u{f6}rg X <a@b.c>", "a@b.c" }, .invalid = &.{ "<a@b.c", "a <b>" } },
+        .{ .format = .base64, .valid = &.{ "", "QQ==", "QUE=", "QUFB" }, .invalid = &.{ "Q", "QQ", "QQ=", "Q-==" } },
+        .{ .format = .base64url, .valid = &.{ "", "Q-", "Q_E", "QQ==", "QUE=" }, .invalid = &.{ "Q", "QQ=", "Q+" } },
+        .{ .format = .jwt, .valid = &.{ "eyJhbGciOiJub25lIn0.eyJhIjoxfQ.c2ln", "QQ.QQ." }, .invalid = &.{ "a.b.c", "QQ.QQ", "QQ..QQ" } },
+        .{ .format = .e164, .valid = &.{"+4912345678"}, .invalid = &.{ "+0123456789", "4912345678", "+123" } },
+        .{ .format = .iban, .valid = &.{"DE89370400440532013000"}, .invalid = &.{ "DE00370400440532013000", "de89370400440532013000" } },
+        .{ .format = .credit_card, .valid = &.{ "4111 1111 1111 1111", "411111111111" }, .invalid = &.{ "41111111111", "4111  11111111" } },
+        .{ .format = .fraction, .valid = &.{ "1/3", "-2", "1.5" }, .invalid = &.{ "1/0", "1/", "/2", ".5" } },
+        .{ .format = .color, .valid = &.{ "#fff", "#00112233" }, .invalid = &.{ "fff", "#ff", "#fffff" } },
+        .{ .format = .md5_hex, .valid = &.{md5}, .invalid = &.{ md5 ++ "0", md5[1..] } },
+        .{ .format = .md5_base64, .valid = &.{"1B2M2Y8AsgTpgAmY7PhCfg=="}, .invalid = &.{"1B2M2Y8AsgTpgAmY7PhCfg"} },
+        .{ .format = .sha1_base64url, .valid = &.{"2jmj7l5rSw0yVb_vlWAYkK_YBwk"}, .invalid = &.{"2jmj7l5rSw0yVb_vlWAYkK_YBwk="} },
+    }) |case| try expectCase(case);
+}
+
 test "formats have names" {
+    try std.testing.expect(isAnnotation("password"));
+    try std.testing.expect(!isAnnotation("zoneinfo"));
     try std.testing.expectEqual(.@"date-time", find("date-time"));
     try std.testing.expectEqual(null, find("datetime"));
 }

@@ -123,7 +123,7 @@ test "automata of strings take each byte exactly if a string of the set goes on 
             },
         };
         errdefer show(&spec, &dfas, string.items);
-        var strings: Strings = try .init(gpa, null, spec);
+        var strings: Strings = try .init(gpa, null, spec, null);
         defer strings.deinit();
         string.clearRetainingCapacity();
         if (try strings.isEmpty()) try expectNone(&spec, &string, 0) else try check(&strings, strings.start(), &string, 0);
@@ -144,7 +144,7 @@ test "high bounds of lengths cost little, whatever lengths a pattern has" {
         .{ 4_000_000_000, 4_000_000_002, true },
         .{ 4_000_000_000, 4_000_000_001, false },
     }) |case| {
-        var strings: Strings = try .init(gpa, null, .{ .matches = &.{&threes}, .length = .{ .min = case[0], .max = case[1] } });
+        var strings: Strings = try .init(gpa, null, .{ .matches = &.{&threes}, .length = .{ .min = case[0], .max = case[1] } }, null);
         defer strings.deinit();
         try testing.expectEqual(case[2], !try strings.isEmpty());
     }
