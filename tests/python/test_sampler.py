@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import math
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -483,3 +484,45 @@ def test_what_receives_a_message_cannot_use_the_sampler_that_logs(chain: Chain) 
     assert len(refused) == 4 and all("callback" in message for message in refused)
     assert clones == [False]
     clear_sampler_trie(sampler)
+
+
+def test_another_thread_cannot_use_a_sampler_whose_call_runs(chain: Chain) -> None:
+    sampler = chain.sampler(TREE)
+    reached, over = threading.Event(), threading.Event()
+    messages: list[str] = []
+
+    class Handler(logging.Handler):
+        def handle(self, record: logging.LogRecord) -> bool:  # `emit` would be called under the handler's lock
+            messages.append(record.getMessage())
+            if len(messages) == 1:
+                reached.set()
+                assert over.wait(60)
+            return True
+
+    handler = Handler()
+    logging.getLogger("eliza_inference").addHandler(handler)
+    applied: list[list[int]] = []
+    none_is_legal, data = chain.candidates([40, 41]), chain.data
+    thread = threading.Thread(target=lambda: applied.append(chain.apply(sampler, none_is_legal)))
+    thread.start()
+    try:
+        assert reached.wait(60)
+        for call in (
+            lambda: set_sampler_trie(sampler, TREE),
+            lambda: activate_sampler(sampler, "action"),
+            lambda: clear_sampler_trie(sampler),
+            lambda: sampler_state(sampler),
+        ):
+            with pytest.raises(BusyError, match="another thread"):
+                call()
+        assert chain.c.llama_sampler_clone(chain.pointer(sampler)) == chain.ffi.NULL
+        assert chain.apply(sampler, chain.candidates([10, 40])) == [10, 40]
+        chain.c.llama_sampler_reset(chain.pointer(sampler))
+        chain.c.llama_sampler_accept(chain.pointer(sampler), 10)
+        assert len(messages) == 4 and all("another thread" in message for message in messages[1:])
+    finally:
+        over.set()
+        thread.join()
+        logging.getLogger("eliza_inference").removeHandler(handler)
+    assert applied == [[10, 20]] and data is not chain.data
+    assert chain.apply(sampler, chain.candidates([10, 40])) == [10]

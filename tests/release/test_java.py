@@ -40,7 +40,7 @@ def test_the_bridge_works_and_java_finds_nothing_wrong_with_it(
     bridge = prefix / "lib" / "libelizainference_jni.so"
     result = run_java(jar, classes, [f"-Deliza.inference.jni={bridge}"], [llama, MODEL])
     assert result.returncode == 0, result.stdout + result.stderr
-    assert "java: 26 passed, 0 failed" in result.stdout
+    assert "java: 28 passed, 0 failed" in result.stdout
     assert "WARNING" not in result.stdout + result.stderr  # of -Xcheck:jni: exceptions not looked at, references kept
     assert "FATAL" not in result.stdout + result.stderr
 

@@ -507,6 +507,72 @@ public final class BridgeTest {
         }
     }
 
+    public void testThreadsThatShareAMatcherTakeTurns() throws Exception {
+        try (Vocabulary vocabulary = small();
+                Constraint constraint = Constraint.regex(vocabulary, "[abc]*")) {
+            Matcher matcher = new Matcher(constraint);
+            Runnable use = () -> {
+                for (int i = 0; i < 5000; i++) {
+                    matcher.accept(matcher.sample(new float[TOKENS.length]));
+                    equal(true, matcher.canStop());
+                    matcher.fillBitmap(new int[1]);
+                }
+            };
+            runBoth(use, use);
+            matcher.reset();
+            CountDownLatch running = new CountDownLatch(1);
+            runBoth(() -> {
+                try {
+                    while (true) {
+                        matcher.fillBitmap(new int[1]);
+                        running.countDown();
+                    }
+                } catch (ElizaException error) {
+                    equal("ELIZA_ERR_CLOSED", error.statusName());
+                }
+            }, () -> {
+                await(running);
+                matcher.close();
+            });
+        }
+    }
+
+    public void testCloseFromAnotherThreadWaitsForACompile() throws Exception {
+        Vocabulary vocabulary = small();
+        CountDownLatch running = new CountDownLatch(1);
+        Thread other = new Thread(() -> {
+            await(running);
+            vocabulary.close();
+        });
+        other.start();
+        JsonSchemaOptions options = new JsonSchemaOptions();
+        options.documents = uri -> {
+            running.countDown();
+            while (other.getState() != Thread.State.BLOCKED) {
+                Thread.yield(); // it waits for this compile
+            }
+            return "{}";
+        };
+        try (Constraint constraint = Constraint.jsonSchema(vocabulary, "{\"$ref\":\"http://h/any\"}", options)) {
+            other.join();
+            expect("ELIZA_ERR_CLOSED", "closed", vocabulary::size);
+            new Matcher(constraint).close();
+        }
+    }
+
+    /** Runs both at once; what one of them throws is thrown here. */
+    private static void runBoth(Runnable one, Runnable other) throws Exception {
+        Throwable[] thrown = new Throwable[1];
+        Thread thread = new Thread(other);
+        thread.setUncaughtExceptionHandler((where, error) -> thrown[0] = error);
+        thread.start();
+        one.run();
+        thread.join();
+        if (thrown[0] != null) {
+            throw new AssertionError(thrown[0]);
+        }
+    }
+
     public void testLogitsAreMaskedAndChosenFrom() {
         try (Vocabulary vocabulary = small();
                 Constraint constraint = Constraint.regex(vocabulary, "[bc]1");
