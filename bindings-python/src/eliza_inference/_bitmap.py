@@ -54,11 +54,8 @@ def set_bits(bitmap: Any) -> npt.NDArray[np.int32]:
         octets = memoryview(bitmap).cast("B")
         ids = array("i", (8 * at + bit for at, octet in enumerate(octets) if octet for bit in _BITS[octet]))
         return int32_array(ids.tobytes())
-    used = np.flatnonzero(bitmap)
-    if 8 * used.size >= bitmap.size:
-        used = np.arange(bitmap.size)
-    at = np.flatnonzero(np.unpackbits(bitmap[used].view(np.uint8), bitorder="little"))
-    return int32_array((32 * used[at >> 5] + (at & 31)).astype(np.int32).tobytes())
+    bits = np.unpackbits(bitmap.view(np.uint8), bitorder="little")
+    return int32_array(np.flatnonzero(bits).astype(np.int32).tobytes())
 
 
 _BITS = [[bit for bit in range(8) if octet >> bit & 1] for octet in range(256)]

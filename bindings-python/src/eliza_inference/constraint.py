@@ -135,8 +135,9 @@ class Constraint(Shared, Described):
     token bytes (else `InvalidArgumentError`), and each takes a `Budget`: what exceeds it is a `LimitError`.
     """
 
-    __slots__ = ("_handle", "_n_words", "_read", "_vocabulary", "_warnings", "kind")
+    __slots__ = ("_handle", "_known_parts", "_n_words", "_read", "_vocabulary", "_warnings", "kind")
 
+    _known_parts: bool | None
     kind: ConstraintKind
     """What it was compiled from. Canonical choices are a `TOKEN_TRIE`."""
 
@@ -636,7 +637,15 @@ class Constraint(Shared, Described):
         constraint._adopt(vocabulary, out[0], kind)
         return constraint
 
+    @property
+    def _has_parts(self) -> bool:
+        """Whether it is a token tree with languages in it, whose leaves are texts, too."""
+        if self._known_parts is None:
+            self._known_parts = _recognizer_info(self._handle).n_states > 0
+        return self._known_parts
+
     def _adopt(self, vocabulary: Vocabulary, handle: CData, kind: ConstraintKind) -> None:
+        self._known_parts = None if kind == ConstraintKind.TOKEN_TRIE else False
         self._handle = ffi.gc(handle, lib.eliza_inference_constraint_free)
         # The vocabulary may have a tokenizer, which the constraint's matchers call.
         self._vocabulary = vocabulary

@@ -233,11 +233,12 @@ class Matcher(Closing):
         form = self._check(lib.eliza_inference_matcher_allowed(self._handle, ids, count))
         if form == _ALLOWED_ALL:
             return None
-        if form == _ALLOWED_LIST and self._constraint.kind == ConstraintKind.TOKEN_TRIE:
+        if form == _ALLOWED_BITMAP:
+            return set_bits(self.fill_bitmap())  # a copy, since the next call may be another thread's
+        if self._constraint.kind == ConstraintKind.TOKEN_TRIE:
             # The ids live as long as the constraint.
             return int32_array(ffi.buffer(kept_alive_by(self._constraint, ids[0]), count[0] * 4))
-        # Those of a recognizer live until the next call, which may be another thread's: the library copies them.
-        return set_bits(self.fill_bitmap())
+        return int32_array(ffi.buffer(ids[0], count[0] * 4)[:])
 
     def bitmap(self) -> npt.NDArray[np.int32] | None:
         """The legal next tokens as a bitmap, without a copy, if that is their natural form; else None, and
@@ -368,8 +369,8 @@ class Matcher(Closing):
     def leaf(self) -> str | None:
         """The name that is complete here, or, outside a span, the name or the text of a `TokenTreePart` that the last
         span ended with; None if there is none, and in a recognizer."""
-        if self.state.leaf >= 0:
-            return self._lent_leaf()  # which lives as long as the constraint
+        if not self._constraint._has_parts:
+            return self._lent_leaf()  # names live as long as the constraint
         with self.clone() as own:  # a text lives until the next call, which may be another thread's
             return own._lent_leaf()
 
@@ -451,7 +452,6 @@ def span_state(state: CData) -> SpanState:
 
 
 _ALLOWED_ALL = constant("ELIZA_ALLOWED_ALL")
-_ALLOWED_LIST = constant("ELIZA_ALLOWED_LIST")
 _ALLOWED_BITMAP = constant("ELIZA_ALLOWED_BITMAP")
 
 
