@@ -317,7 +317,7 @@ typedef struct eliza_compile_config_t {
     uint32_t struct_size;
     uint32_t states_max;          /* states of each automaton; default and maximum: ELIZA_COMPILE_STATES */
     uint64_t bytes_max;           /* memory for compiling; default ELIZA_COMPILE_BYTES */
-    uint64_t ms_max;              /* wall clock; default: no limit */
+    uint64_t ms_max;              /* wall clock; default: no limit. What the vocabulary prepares once does not count */
     uint64_t mask_bytes_max;      /* masks and tables that the constraint keeps; default ELIZA_MASK_BYTES. Where it is given,
                                      what each JSON Schema keeps of texts is bounded by it too, or by 1 MiB if that is more;
                                      else by 1 GiB. Beyond that, texts that lead to anything new are ELIZA_ERR_LIMIT.

@@ -108,6 +108,12 @@ def test_canonical_choices_are_spelled_by_the_tokenizer() -> None:
     assert allowed_ids(matcher) == {longest_first(name.encode())[0] for name in SEND}
 
 
+def test_canonical_choices_are_utf8() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"choices\[1\]: byte 2 is not UTF-8"):
+        Constraint.choices(text_vocabulary(), ["SET", b"SE\xffND"], canonical=True)
+    assert Constraint.choices(text_vocabulary(), ["SET", b"SE\xffND"]).recognizer_info.n_states == 7  # with the root
+
+
 @pytest.mark.parametrize("spelt", [b"SET", b"send", b"SEN", b"SENDS", b""])
 def test_canonical_choices_in_tokens_of_another_text_are_refused(spelt: bytes) -> None:
     vocabulary = text_vocabulary()

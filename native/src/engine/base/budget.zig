@@ -40,6 +40,11 @@ pub const Budget = struct {
         }
     }
 
+    /// The time since then, on the same clock, does not count: what a vocabulary makes once is for all its constraints.
+    pub fn leaveOut(b: *Budget, since_ns: u64) void {
+        if (b.deadline_ns != 0) b.deadline_ns +|= clock.nowNs() - since_ns;
+    }
+
     /// For what asks a watch in place of the budget.
     pub fn interrupt(b: *const Budget) Interrupt {
         return .{ .deadline_ns = b.deadline_ns, .ask = b.cancel, .user_data = b.user_data };
@@ -64,6 +69,15 @@ pub const Budget = struct {
         return diag.fail(.limit, "{s} needs more than {d} bytes", .{ what, b.bytes_max });
     }
 };
+
+test "time that is left out moves the deadline, if there is one" {
+    var budget: Budget = .{ .deadline_ns = 100 };
+    budget.leaveOut(clock.nowNs() - 50);
+    try std.testing.expect(budget.deadline_ns >= 150);
+    budget.deadline_ns = 0;
+    budget.leaveOut(clock.nowNs() - 50);
+    try std.testing.expectEqual(0, budget.deadline_ns);
+}
 
 test "each bound is an error that says what was being built" {
     var diag: Diagnostic = .{};

@@ -10,14 +10,15 @@ const Budget = @import("engine").budget.Budget;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const choices = @import("engine").choices;
 const Constraint = @import("engine").constraint.Constraint;
+const firstInvalid = @import("utf8_text.zig").firstInvalid;
 const tokenize = @import("engine").tokenize.tokenize;
 
 const path = "choices";
 const what = "the choices as tokens";
 
 /// String i is text[offsets[i]..offsets[i + 1]]. The caller owns one reference to the result. The budget bounds the payload and is
-/// asked before each choice. ELIZA_ERR_INVALID_ARG: the offsets are malformed, the vocabulary's token bytes are not known, or the
-/// tokenizer cannot spell a string.
+/// asked before each choice. ELIZA_ERR_INVALID_ARG: the offsets are malformed, the vocabulary's token bytes are not known, or a
+/// string is not UTF-8, or none that the tokenizer can spell.
 pub fn createChoices(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
@@ -75,6 +76,7 @@ fn writeAll(
         const string = text[@intCast(start)..@intCast(end)];
         const written = out.items.len;
         try budget.check(what, diag);
+        if (firstInvalid(string)) |at| return diag.fail(.invalid_arg, "choices[{d}]: byte {d} is not UTF-8", .{ i, at });
         tokens.clearRetainingCapacity();
         if (!try tokenize(gpa, vocabulary, trie, string, &tokens) or !spells(vocabulary, tokens.items, string)) {
             return diag.fail(.invalid_arg, "choices[{d}]: the tokenizer cannot spell {f}", .{ i, diagnostic.quoted(string) });

@@ -11,6 +11,7 @@ const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const Constraint = @import("engine").constraint.Constraint;
 const ByteTrie = @import("engine").byte_trie.ByteTrie;
 const Budget = @import("engine").budget.Budget;
+const clock = @import("engine").clock;
 const budget_module = @import("engine").budget;
 const dfa = @import("regex/dfa.zig");
 const regex = @import("regex/parse.zig");
@@ -125,7 +126,9 @@ pub fn compileWithin(
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!*Recognizer {
+    const since = clock.nowNs();
     const trie = try vocabulary.byteTrie(diag);
+    budget.leaveOut(since);
     var arena_state: Arena = .init(gpa);
     defer arena_state.deinit();
     const arena = arena_state.allocator();

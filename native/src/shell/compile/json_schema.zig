@@ -6,6 +6,7 @@ const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
+const clock = @import("engine").clock;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
 const Schema = @import("engine").schema.Schema;
@@ -27,7 +28,9 @@ pub fn compile(
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!JsonSchema {
+    const since = clock.nowNs();
     const index = try vocabulary.stringIndex(diag);
+    budget.leaveOut(since);
     var language = try of(gpa, try compiler.compile(gpa, arena, text, options, &index.automata, warnings, budget, diag), index, diag);
     errdefer language.deinit(gpa, .owned);
     if (try isSatisfiable(&language, budget, diag)) return language;

@@ -40,7 +40,9 @@ pub const Grammar = struct {
     fn isLlamaAskedFor() bool {
         var buffer: [16]u8 = undefined;
         const value = environment.get("ELIZA_INFERENCE_GRAMMAR", &buffer) orelse return false;
-        return std.mem.eql(u8, value, "llama");
+        const is_llama = std.mem.eql(u8, value, "llama");
+        if (!is_llama and value.len > 0) log.write(.warn, "ELIZA_INFERENCE_GRAMMAR is neither empty nor \"llama\": it has no effect", .{});
+        return is_llama;
     }
 
     /// llama.cpp's sampler for what failed; if that fails, too, the first message says more.

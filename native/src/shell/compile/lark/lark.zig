@@ -418,6 +418,8 @@ test "errors say where and what" {
         .{ "start[wild]: \"a\"", "1:7: there is no attribute wild" },
         .{ "A[lazy]: \"a\"", "1:2: attributes are for rules, with a name in lower case" },
         .{ "start[lazy, stop=\"b\"]: \"a\"", "1:13: lazy, stop and suffix cannot be combined" },
+        .{ "start[lazy, lazy]: \"a\"", "1:13: the attribute lazy is there twice" },
+        .{ "start[max_tokens=3, max_tokens=4]: \"a\"", "1:21: the attribute max_tokens is there twice" },
         .{ "start[lazy]: a\na: \"a\"", "1:14: a terminal cannot use the rule a" },
         .{ "start[capture=]: \"a\"", "1:15: expected a value, found \"]\"" },
         .{ "start: %regex {}", "1:15: %regex is followed by an object of one member" },

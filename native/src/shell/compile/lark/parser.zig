@@ -295,14 +295,17 @@ const Parser = struct {
 
     fn readAttributes(p: *Parser, head: Token) Error!Attributes {
         var attributes: Attributes = .{};
+        const Known = enum { lazy, stop, suffix, max_tokens, temperature, capture, stop_capture, save_stop_text };
+        var seen: std.EnumSet(Known) = .empty;
         if (head.tag == .terminal) return p.fail(p.token.place, "attributes are for rules, with a name in lower case", .{});
         while (true) {
             try p.advance();
             const name = p.token;
             try p.expect(.rule, "the name of an attribute");
-            const Known = enum { lazy, stop, suffix, max_tokens, temperature, capture, stop_capture, save_stop_text };
             const known = std.meta.stringToEnum(Known, name.text) orelse
                 return p.fail(name.place, "there is no attribute {s}", .{name.text});
+            if (seen.contains(known)) return p.fail(name.place, "the attribute {s} is there twice", .{name.text});
+            seen.insert(known);
             const has_value = p.token.tag == .equals;
             if (has_value) try p.advance();
             switch (known) {
@@ -329,7 +332,10 @@ const Parser = struct {
                     try p.skipValue();
                     try p.warn(name.place, "temperature of {s} has no effect: whoever samples sets it", .{head.text});
                 },
-                .capture, .stop_capture, .save_stop_text => if (has_value) try p.skipValue(),
+                .capture, .stop_capture, .save_stop_text => {
+                    if (has_value) try p.skipValue();
+                    try p.warn(name.place, "{s} of {s} has no effect: no part of a text is captured", .{ name.text, head.text });
+                },
             }
             if (p.token.tag != .comma) break;
         }
@@ -714,12 +720,12 @@ const Parser = struct {
             if (member.value != .boolean) return p.fail(place, "the option {s} is true or false", .{member.key});
             const is_set = member.value.boolean;
             switch (known) {
-                .no_forcing => {}, // the caller decides whether to take what is forced
                 // A grammar within another comes after what that one skips.
                 .allow_initial_skip => if (p.grammar == 0) {
                     p.skips_first = is_set;
                 },
-                .allow_invalid_utf8 => if (is_set) {
+                // The caller decides whether to take forced tokens.
+                .no_forcing, .allow_invalid_utf8 => if (is_set) {
                     try p.warn(place, "{s} has no effect", .{member.key});
                 },
                 .ignore_once => p.skips_once.items[p.grammar] = is_set,

@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const clock = @import("engine").clock;
 const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const quoted = diagnostic.quoted;
@@ -53,7 +54,9 @@ pub fn write(
 ) Error!u16 {
     const ctx = to.ctx;
     var read: Read = undefined;
+    const since = clock.nowNs();
     const index = try vocabulary.stringIndex(ctx.diag);
+    ctx.budget.leaveOut(since);
     try read.init(to.gpa, ctx.arena, text, options, &index.automata, warnings, ctx.budget, ctx.diag);
     defer read.deinit();
     var types: NodeTypes = .{ .formula = &read.compiler.formula, .diag = ctx.diag };
