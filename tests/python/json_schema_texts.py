@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -84,3 +85,46 @@ def accepted_order(constraint: Constraint, value: Json, space: str) -> list[Json
         if accepts(constraint, spell(one, space)):
             return [one]
     return []
+
+
+STEPS_COMPARED = 3
+"""Of a walk: so often every token is tried, at random."""
+STEPS_MAX = 400
+SHORT = tuple(ord(character) for character in '"}]:abc0, ')
+"""With them a document comes to its end, in time."""
+EXPONENTS = tuple(ord(character) for character in "eE")
+"""Their numbers would be too large for Python."""
+
+
+def walk(constraint: Constraint, rng: random.Random) -> tuple[bytes, str | None]:
+    """A random text that the masks allow, and what is wrong about them."""
+    matcher = Matcher(constraint)
+    text = b""
+    compared = {rng.randrange(12) for _ in range(STEPS_COMPARED)}
+    forced: list[tuple[int, bytes]] = []  # and where they were
+    for step in itertools.count():
+        found = matcher.allowed()
+        allowed = set(range(END + 1)) if found is None else {int(token) for token in found}
+        if step in compared:
+            expected = {token for token in range(END + 1) if Step.REFUSED not in matcher.clone().accept(token)}
+            if allowed != expected:
+                return text, f"the mask differs in {[PIECES[token : token + 1] for token in allowed ^ expected]}"
+            forced.append((len(text), matcher.forced_bytes()))
+        if not allowed:
+            return text, "a dead end"
+        if step == STEPS_MAX:
+            return b"", None  # what must still come is nothing that such a walk finds
+        others = sorted(allowed - {END, *(EXPONENTS if text[-1:].isdigit() else ())})
+        if END in allowed and (not others or step > 8 or rng.random() < 0.3):
+            missed = [run for at, run in forced if not text.startswith(run, at)]
+            return text, f"{missed[0]!r} was forced and did not come" if missed else None
+        short = [token for token in SHORT if token in others]
+        if short and rng.random() < step / 20:
+            # The first ones close what is open, but where they are text.
+            token = short[0] if rng.random() < 0.7 else rng.choice(short)
+        else:
+            token = rng.choice(others)
+        if Step.REFUSED in matcher.accept(token):
+            return text, f"{PIECES[token]!r} is allowed and refused"
+        text += PIECES[token]
+    raise AssertionError

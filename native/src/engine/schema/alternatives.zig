@@ -25,7 +25,12 @@ const Avoided = plan_module.Avoided;
 const object_plan = @import("object_plan.zig");
 const ObjectPlan = object_plan.ObjectPlan;
 const Known = object_plan.Known;
+const Progress = object_plan.Progress;
+const Which = object_plan.Which;
 const Extra = object_plan.Extra;
+const conditions = @import("conditions.zig");
+const layout = @import("condition_layout.zig");
+const outlook = @import("outlook.zig");
 const Numbers = @import("numbers.zig").Numbers;
 const number_spec = @import("number_spec.zig");
 const decimal = @import("decimal.zig");
@@ -124,12 +129,20 @@ pub const Alternatives = struct {
     forks: ArrayList([]const Next) = .empty,
     /// By progress and extra key: of `extra_automata`, if it may come.
     open_extras: NumberMap = .{},
-    /// Sets of known keys that come in any order: a bit for each.
+    /// Sets of known keys that come in any order, and states of conditions: bits.
     key_sets: Interner = .{},
+    /// [alternative, component, words ...]: where conditions are to be met, and by number how far.
+    condition_places: Interner = .{},
+    reaches: ArrayList(Reach) = .empty,
+    /// By progress, where there are conditions: of `key_sets`, what may come next.
+    outlooks: NumberMap = .{},
     texts: Texts = .{},
     /// [object, extra key, set of keys], and by number the automaton without them; none where no text is left.
     extra_keys: Interner = .{},
     extra_automata: ArrayList(?*Strings) = .empty,
+
+    /// Conditions can be met where so many members of their component are passed over, and cannot where so many are.
+    pub const Reach = struct { good: ?u32 = null, bad: u32 = std.math.maxInt(u32) };
 
     /// In `open_extras`: it may not come.
     const closed = std.math.maxInt(u32);
@@ -177,6 +190,9 @@ pub const Alternatives = struct {
         a.lateness.deinit(a.gpa);
         a.endless.deinit(a.gpa);
         a.key_sets.deinit(a.gpa);
+        a.condition_places.deinit(a.gpa);
+        a.reaches.deinit(a.gpa);
+        a.outlooks.deinit(a.gpa);
         a.texts.deinit(a.gpa);
         a.goals.deinit();
         a.evident.deinit(a.gpa);
@@ -347,7 +363,7 @@ pub const Alternatives = struct {
     pub fn accepts(a: *Alternatives, progress: u32) Error!bool {
         const can = switch (a.alternativeOf(progress).*) {
             .array => |*plan| a.acceptsArray(plan, progress),
-            .object => |*plan| a.acceptsObject(plan, progress),
+            .object => |*plan| try a.acceptsObject(plan, progress),
             else => unreachable,
         };
         return can and !try unique.isAvoided(a, progress);
@@ -637,8 +653,7 @@ pub const Alternatives = struct {
 
     // ---- Arrays
 
-    /// What may come next: its goal, values that it must not be, and the progress behind it, which does not know its value.
-    pub const Next = struct { progress: u32, goal: GoalId, avoid: u32 = Sets.none };
+    pub const Next = plan_module.Next;
 
     /// The ways in which the array can go on with an item, so that it can be completed.
     pub fn addItems(a: *Alternatives, plan: *const ArrayPlan, progress: u32, gpa: Allocator, forks: *ArrayList(Next)) Error!void {
@@ -754,6 +769,7 @@ pub const Alternatives = struct {
         plan.extras = if (plan.equal) |members| try a.equalExtras(plan, members) orelse return false else try a.extraKeys(plan);
         plan.n_extra_keys = try a.countExtraKeys(plan, &known);
         try plan.setKnown(arena, known.items, a.schema.form.order);
+        if (plan.conditions.len > 0) plan.laid = try layout.make(a, plan);
         return true;
     }
 
@@ -825,6 +841,23 @@ pub const Alternatives = struct {
         defer scratch.deinit();
         var literals: ArrayList(Literal) = .empty;
         try plan.addValue(scratch.allocator(), a.schema, key, matched, chosen, way, &literals);
+        const goal = try a.goals.goal(literals.items);
+        return if (try a.isSatisfiable(goal)) goal else null;
+    }
+
+    /// The goal of a member's value of which some literals hold besides; null if nothing satisfies it.
+    pub fn memberGoalWith(a: *Alternatives, plan: *const ObjectPlan, who: layout.Who, more: []const Literal) Error!?GoalId {
+        const key, const matched, const plain = switch (who) {
+            .known => |i| .{ plan.known[i].key, plan.known[i].matched, plan.known[i].goal },
+            .extra => |i| .{ plan.extras[i].key, plan.extras[i].matched, plan.extras[i].goal },
+        };
+        if (more.len == 0) return plain;
+        try a.work();
+        var scratch: Arena = .init(a.gpa);
+        defer scratch.deinit();
+        var literals: ArrayList(Literal) = .empty;
+        try plan.addValue(scratch.allocator(), a.schema, key, matched, 0, 0, &literals);
+        try literals.appendSlice(scratch.allocator(), more);
         const goal = try a.goals.goal(literals.items);
         return if (try a.isSatisfiable(goal)) goal else null;
     }
@@ -912,7 +945,7 @@ pub const Alternatives = struct {
     /// followed one by one: they become known ones.
     noinline fn countExtraKeys(a: *Alternatives, plan: *ObjectPlan, known: *ArrayList(Known)) Error!u32 {
         if (plan.extras.len == 0) return 0;
-        if (plan.count.min == 0 and plan.exceptions.len == 0) return unbounded;
+        if (plan.count.min == 0 and plan.exceptions.len == 0 and !plan.is_wide) return unbounded;
         const arena = a.arena.allocator();
         var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
@@ -927,11 +960,12 @@ pub const Alternatives = struct {
             const contents = try strings_of.all(scratch.allocator(), extra_keys_max);
             is_endless = is_endless or strings_of.isEndless();
             is_many = is_many or contents == null;
-            if (contents == null or extra.possible | extra.certain == 0) try extras.append(arena, extra);
+            const may_matter = plan.is_wide or extra.possible | extra.certain != 0;
+            if (contents == null or !may_matter) try extras.append(arena, extra);
             for (contents orelse &.{}) |content| {
                 const n = few.count();
                 if (try few.put(scratch.allocator(), content) < n) continue;
-                if (extra.possible | extra.certain == 0) {
+                if (!may_matter) {
                     n_few += 1;
                     continue;
                 }
@@ -972,25 +1006,12 @@ pub const Alternatives = struct {
         return a.all.items[a.progresses.get(progress)[0]];
     }
 
-    /// Of an object: the words of a progress.
-    const Progress = struct {
-        alternative: Id,
-        /// The first of the keys in order that may still come.
-        next: u32,
-        count: u32,
-        exceptions: u32,
-        /// Of `sets`: extra keys. Of `key_sets`: known ones in any order.
-        came: u32,
-        seen: u32,
-        avoided: Avoided,
-    };
-
-    fn putProgress(a: *Alternatives, plan: *const ObjectPlan, p: Progress) Allocator.Error!u32 {
+    pub fn putProgress(a: *Alternatives, plan: *const ObjectPlan, p: Progress) Allocator.Error!u32 {
         const words = [_]u32{ p.alternative, p.next, p.count, p.exceptions, p.came, p.seen } ++ p.avoided.words();
         return a.progresses.put(a.gpa, words[0 .. 1 + plan.nWords()]);
     }
 
-    fn objectProgress(a: *const Alternatives, progress: u32) Progress {
+    pub fn objectProgress(a: *const Alternatives, progress: u32) Progress {
         const words = a.progresses.get(progress);
         return .{
             .alternative = words[0],
@@ -1003,12 +1024,10 @@ pub const Alternatives = struct {
         };
     }
 
-    /// Which member comes: a known key, or an extra one with its text.
-    pub const Which = union(enum) { known: u32, extra: struct { index: u32, text: u32 } };
-
-    fn acceptsObject(a: *const Alternatives, plan: *const ObjectPlan, progress: u32) bool {
+    fn acceptsObject(a: *Alternatives, plan: *const ObjectPlan, progress: u32) Error!bool {
         const at = a.objectProgress(progress);
-        return at.count >= plan.count.min and at.exceptions == plan.exceptions_all and
+        if (plan.laid != null and !try outlook.isOpen(a, plan, progress, @intCast(plan.known.len + 1))) return false;
+        return at.count >= plan.count.min and (plan.laid != null or at.exceptions == plan.exceptions_all) and
             plan.nRequired(at.next, a.key_sets.get(at.seen)) == 0;
     }
 
@@ -1084,9 +1103,14 @@ pub const Alternatives = struct {
 
     /// Whether a known key of a range of `by_text` may come next, so that the object can be completed.
     pub fn anyKnown(a: *Alternatives, plan: *const ObjectPlan, progress: u32, low: u32, high: u32) Error!bool {
+        if (plan.laid != null and a.avoidedOf(progress).set == Sets.none) {
+            const open = try outlook.outlookOf(a, plan, progress);
+            for (plan.by_text[low..high]) |known| if (conditions.hasBit(a.key_sets.get(open), known)) return true;
+            return false;
+        }
         const at = a.objectProgress(progress);
         const room: Room = .of(a, plan, at);
-        if (at.exceptions == plan.exceptions_all and at.avoided.set == Sets.none) {
+        if (plan.laid == null and at.exceptions == plan.exceptions_all and at.avoided.set == Sets.none) {
             for (plan.by_text[low..high]) |known| if (room.hasKnown(known)) return true;
             return false;
         }
@@ -1110,7 +1134,9 @@ pub const Alternatives = struct {
     /// Of `extra_automata`.
     fn findExtra(a: *Alternatives, plan: *const ObjectPlan, progress: u32, extra: u32) Error!?u32 {
         const at = a.objectProgress(progress);
-        if (at.exceptions == plan.exceptions_all) {
+        if (plan.laid != null) {
+            if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text(no_key) } })) return null;
+        } else if (at.exceptions == plan.exceptions_all) {
             const room: Room = .of(a, plan, at);
             if (!room.hasExtra()) return null;
             // What is behind such a member does not depend on its text. This one is no key's, so that it has not come.
@@ -1163,9 +1189,9 @@ pub const Alternatives = struct {
 
     // What unique.zig asks of an object
 
-    /// Whether some member must still be an exception.
+    /// Whether some member must still be an exception, or conditions tell of members.
     pub fn missesException(a: *const Alternatives, plan: *const ObjectPlan, progress: u32) bool {
-        return a.objectProgress(progress).exceptions != plan.exceptions_all;
+        return plan.laid != null or a.objectProgress(progress).exceptions != plan.exceptions_all;
     }
 
     /// Whether a known key can surely still come, where the object can be completed and misses no exception.
@@ -1218,7 +1244,7 @@ pub const Alternatives = struct {
                 matched = known.matched;
                 possible = known.possible;
                 plain = known.goal;
-                after.exceptions |= known.certain;
+                if (plan.laid == null) after.exceptions |= known.certain;
                 if (i < plan.n_ordered) {
                     after.next = i + 1;
                 } else {
@@ -1233,7 +1259,7 @@ pub const Alternatives = struct {
                 matched = one.matched;
                 possible = one.possible;
                 plain = one.goal;
-                after.exceptions |= one.certain;
+                if (plan.laid == null) after.exceptions |= one.certain;
                 after.next = plan.n_ordered;
                 if (a.sets.has(at.came, extra.text)) return;
                 after.came = try a.sets.with(at.came, extra.text);
@@ -1246,6 +1272,15 @@ pub const Alternatives = struct {
             };
             after.avoided = try unique.withKey(a, at.avoided, spelt);
         }
+        if (plan.laid != null) {
+            const place = switch (which) {
+                .known => |i| i,
+                .extra => @as(u32, @intCast(plan.known.len)),
+            };
+            // What must not be avoided may come nevertheless: then it is as if nothing had to be.
+            if (!try outlook.isOpen(a, plan, try a.free(progress), place)) return;
+            return outlook.addWays(a, plan, after, which, gpa, forks);
+        }
         possible &= ~after.exceptions;
         // All subsets of what the member can be an exception to.
         var chosen = possible;
@@ -1255,13 +1290,23 @@ pub const Alternatives = struct {
                 var then = after;
                 then.exceptions |= chosen;
                 const number = try a.putProgress(plan, then);
-                if (!try a.canFinish(try a.free(number))) continue;
-                var limited: unique.Limited = .{ .goal = goal };
-                if (plan.is_watched) limited = try unique.limit(a, goal, number) orelse continue;
-                try forks.append(gpa, .{ .progress = number, .goal = limited.goal, .avoid = limited.avoid });
+                if (try a.canFinish(try a.free(number))) try a.addFork(plan, number, goal, gpa, forks);
             }
             if (chosen == 0) break;
         }
+    }
+
+    pub fn addFork(
+        a: *Alternatives,
+        plan: *const ObjectPlan,
+        number: u32,
+        goal: GoalId,
+        gpa: Allocator,
+        forks: *ArrayList(Next),
+    ) Error!void {
+        var limited: unique.Limited = .{ .goal = goal };
+        if (plan.is_watched) limited = try unique.limit(a, goal, number) orelse return;
+        try forks.append(gpa, .{ .progress = number, .goal = limited.goal, .avoid = limited.avoid });
     }
 
     /// A set of known keys with one more.
@@ -1279,6 +1324,13 @@ pub const Alternatives = struct {
     fn canFinishObject(a: *Alternatives, plan: *const ObjectPlan, progress: u32) Error!bool {
         const at = a.objectProgress(progress);
         const room: Room = .of(a, plan, at);
+        if (plan.laid != null) {
+            if (!room.isEnough()) return false;
+            var here = outlook.atOf(a, at);
+            here.state = try a.gpa.dupe(u32, here.state); // the sets may move
+            defer a.gpa.free(here.state);
+            return outlook.canMeetAll(a, plan, &here);
+        }
         if (plan.exceptions_all == at.exceptions) return room.isEnough();
         if (!room.fits(0, room.n_required)) return false;
         // Each exception that is missing is some member's. What comes in any order may as well come in this one.

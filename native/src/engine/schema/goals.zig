@@ -103,11 +103,15 @@ pub const Conjunction = struct {
     contains: []const Contains = &.{},
     /// Keys that must be there, with a value that does not satisfy a node.
     unlike: []const Unlike = &.{},
+    /// Of an object: choices that hold besides, where alternatives of them would be too many.
+    conditions: []const Condition = &.{},
     /// Sets of values: it is one of each.
     among: []const u32 = &.{},
     /// Of an array or object: its value is remembered, since it may have to be another one than some others.
     is_watched: bool = false,
 
+    /// Stands behind so many of `literals` in the schema.
+    pub const Condition = struct { literal: Literal, behind: u32 };
     pub const Unlike = struct { key: u32, value: NodeId };
     pub const Contains = struct { item: NodeId, count: Bounds };
 };
@@ -217,7 +221,8 @@ pub const Goals = struct {
         const arena = g.scratch.allocator();
         if (try g.expandBy(id, class, .as_they_are, many, watch, arena)) |found| return g.keep(found);
         if (try g.expandBy(id, class, .told_apart, alternatives_max, watch, arena)) |found| return g.keep(found);
-        return g.keep(try g.expandBy(id, class, .as_they_are, alternatives_max, watch, arena) orelse return error.TooLarge);
+        const last: Cases = if (class == .object) .left else .as_they_are;
+        return g.keep(try g.expandBy(id, class, last, alternatives_max, watch, arena) orelse return error.TooLarge);
     }
 
     /// Null if it is too much.
@@ -247,6 +252,7 @@ pub const Goals = struct {
         for (kept) |*one| {
             one.literals = try arena.dupe(Literal, one.literals);
             one.contains = try arena.dupe(Conjunction.Contains, one.contains);
+            one.conditions = try arena.dupe(Conjunction.Condition, one.conditions);
             one.unlike = try arena.dupe(Conjunction.Unlike, one.unlike);
             one.among = try arena.dupe(u32, one.among);
         }
@@ -265,6 +271,8 @@ const Branch = struct {
     todo: ArrayList(Todo) = .empty,
     /// Formulas of which one part must hold: they wait until it is known which of them can.
     choices: ArrayList(Todo) = .empty,
+    /// Those that are left as they are.
+    conditions: ArrayList(Todo) = .empty,
     /// Formulas that were looked at: a reference that leads back adds nothing.
     seen: ArrayList(Literal) = .empty,
     literals: ArrayList(Todo) = .empty,
@@ -279,6 +287,7 @@ const Branch = struct {
         var copy = b.*;
         copy.todo = try b.todo.clone(arena);
         copy.choices = try b.choices.clone(arena);
+        copy.conditions = try b.conditions.clone(arena);
         copy.seen = try b.seen.clone(arena);
         copy.literals = try b.literals.clone(arena);
         copy.contains = try b.contains.clone(arena);
@@ -314,8 +323,8 @@ const Branch = struct {
 };
 
 /// Whether a choice is as many alternatives as it has parts, of which a value may satisfy several; or a part that tells of
-/// members is left where it does not hold: the members decide other choices, too.
-const Cases = enum { as_they_are, told_apart };
+/// members is left where it does not hold: the members decide other choices, too. Or it is left as a condition.
+const Cases = enum { as_they_are, told_apart, left };
 
 const Expansion = struct {
     arena: Allocator,
@@ -344,12 +353,13 @@ const Expansion = struct {
             switch (try e.choose(b)) {
                 .none => return,
                 .one => {},
-                .several => return e.forkFirst(b),
+                .several => if (!try e.leave(b)) return e.forkFirst(b),
                 .all => break,
             }
         }
         var unlike: ArrayList(Conjunction.Unlike) = .empty;
-        const literals = try e.finish(b, &unlike) orelse return;
+        var conditions: []const Conjunction.Condition = &.{};
+        const literals = try e.finish(b, &unlike, &conditions) orelse return;
         if (e.cases == .told_apart and e.nExceptions(literals) > options_max) return error.TooLarge;
         try e.look(e.done.items.len / 4);
         for (e.done.items) |*before| if (isSame(before, b, literals)) return;
@@ -361,6 +371,7 @@ const Expansion = struct {
             .count = b.count,
             .literals = literals,
             .contains = b.contains.items,
+            .conditions = conditions,
             .unlike = unlike.items,
             .among = b.among.items,
             .is_watched = b.is_watched,
@@ -389,10 +400,16 @@ const Expansion = struct {
 
     /// What is kept, in the order of the schema; null if nothing satisfies it. Exceptions that others make certain
     /// are left out, and those that a single key can be go to `unlike`.
-    fn finish(e: *Expansion, b: *Branch, unlike: *ArrayList(Conjunction.Unlike)) Error!?[]const Literal {
+    fn finish(
+        e: *Expansion,
+        b: *Branch,
+        unlike: *ArrayList(Conjunction.Unlike),
+        conditions: *[]const Conjunction.Condition,
+    ) Error!?[]const Literal {
         var facts: Facts = .{ .schema = e.schema, .class = e.class, .b = b };
         if (e.class == .object) std.sort.insertion(Todo, b.literals.items, {}, isBefore);
         var literals: ArrayList(Literal) = .empty;
+        var places: ArrayList([]const u32) = .empty;
         for (b.literals.items) |*one| {
             const literal = one.literal;
             if (literal.negated and e.class == .object) switch (e.schema.nodes[literal.node]) {
@@ -413,7 +430,9 @@ const Expansion = struct {
                 else => {},
             };
             try literals.append(e.arena, literal);
+            try places.append(e.arena, one.place);
         }
+        conditions.* = try e.conditionsOf(b, places.items);
         if (e.class != .object) std.sort.insertion(u32, @ptrCast(literals.items), {}, std.sort.asc(u32));
         return literals.items;
     }
@@ -479,6 +498,46 @@ const Expansion = struct {
     fn wait(e: *Expansion, b: *Branch, one: Todo) Error!bool {
         try b.choices.append(e.arena, one);
         return true;
+    }
+
+    // ---- Choices that are left
+
+    /// Leaves choices as conditions, where that is better than to make an alternative of each way to decide them all.
+    fn leave(e: *Expansion, b: *Branch) Error!bool {
+        if (e.class != .object) return false;
+        if (e.cases == .left) {
+            try b.conditions.appendSlice(e.arena, b.choices.items);
+            b.choices.clearRetainingCapacity();
+            return true;
+        }
+        const choices = b.choices.items;
+        var parting: Parting = .{ .arena = e.arena, .schema = e.schema, .choices = choices };
+        if (!try parting.run()) return false;
+        try e.look(parting.looks);
+        var n: usize = 0;
+        for (choices, 0..) |one, i| {
+            if (parting.isLeft(i)) {
+                try b.conditions.append(e.arena, one);
+                continue;
+            }
+            choices[n] = one;
+            n += 1;
+        }
+        b.choices.shrinkRetainingCapacity(n);
+        return true;
+    }
+
+    /// With the places of the literals that are kept.
+    fn conditionsOf(e: *Expansion, b: *Branch, places: []const []const u32) Error![]const Conjunction.Condition {
+        if (b.conditions.items.len == 0) return &.{};
+        std.sort.insertion(Todo, b.conditions.items, {}, isBefore);
+        const found = try e.arena.alloc(Conjunction.Condition, b.conditions.items.len);
+        var n: u32 = 0;
+        for (found, b.conditions.items) |*to, one| {
+            while (n < places.len and std.mem.order(u32, places[n], one.place) == .lt) n += 1;
+            to.* = .{ .literal = one.literal, .behind = n };
+        }
+        return found;
     }
 
     // ---- Choices
@@ -652,6 +711,151 @@ const Expansion = struct {
 
     fn keep(e: *Expansion, b: *Branch, one: Todo) Error!bool {
         try b.literals.append(e.arena, one);
+        return true;
+    }
+};
+
+/// Finds which choices to leave: where many tell of no common member, each of them would multiply the alternatives.
+const Parting = struct {
+    arena: Allocator,
+    schema: *const Schema,
+    choices: []const Todo,
+    /// By choice: one of those that tell of common members stands for them.
+    parents: []u32 = &.{},
+    /// By choice that stands for others: whether they are left.
+    is_left: []bool = &.{},
+    /// By key, the choice, and the schemas of its value; and pairs of them.
+    choice_of: NumberMap = .{},
+    n_values: NumberMap = .{},
+    counts: ArrayList(u32) = .empty,
+    pairs: NumberMap = .{},
+    seen: NumberMap = .{},
+    looks: usize = 0,
+
+    /// So many that are independent make too many alternatives.
+    const independent_min = 5;
+    /// Schemas of the value of one member: each is told apart where its value is not known in time.
+    const values_max = 3;
+    const looks_max_of_choices = 1 << 14;
+
+    /// False if there are none to leave.
+    fn run(p: *Parting) Allocator.Error!bool {
+        const n = p.choices.len;
+        p.parents = try p.arena.alloc(u32, n);
+        for (p.parents, 0..) |*parent, i| parent.* = @intCast(i);
+        p.is_left = try p.arena.alloc(bool, n);
+        @memset(p.is_left, n >= independent_min);
+        if (n >= independent_min) for (p.choices, 0..) |one, i| {
+            p.seen.clear();
+            if (!try p.add(one.literal.node, @intCast(i), 0)) return false;
+        };
+        var n_independent: u32 = 0;
+        for (0..n) |i| {
+            if (!p.is_left[i]) p.is_left[p.find(@intCast(i))] = false;
+        }
+        for (p.parents, 0..) |parent, i| n_independent += @intFromBool(parent == i and p.is_left[i]);
+        if (n_independent >= independent_min) return true;
+        @memset(p.is_left, false);
+        var is_any = false;
+        for (p.choices, 0..) |one, i| if (try p.isWideChoice(one.literal)) {
+            p.is_left[p.find(@intCast(i))] = true;
+            is_any = true;
+        };
+        return is_any;
+    }
+
+    fn isLeft(p: *Parting, i: usize) bool {
+        return p.is_left[p.find(@intCast(i))];
+    }
+
+    fn find(p: *Parting, i: u32) u32 {
+        var at = i;
+        while (p.parents[at] != at) {
+            p.parents[at] = p.parents[p.parents[at]];
+            at = p.parents[at];
+        }
+        return at;
+    }
+
+    /// False if it tells of all members.
+    fn add(p: *Parting, node: NodeId, choice: u32, depth: u32) Allocator.Error!bool {
+        if (p.seen.get(node) != null) return true;
+        try p.seen.put(p.arena, node, 0);
+        p.looks += 1;
+        if (p.looks > looks_max_of_choices or depth == depth_max) return false;
+        switch (p.schema.nodes[node]) {
+            .all, .any, .one => |range| for (p.schema.children[range.from..][0..range.len]) |child| {
+                if (!try p.add(child, choice, depth + 1)) return false;
+            },
+            .not => |of| return p.add(of, choice, depth + 1),
+            .conditional => |of| for ([_]NodeId{ of.when, of.then, of.otherwise }) |child| {
+                if (!try p.add(child, choice, depth + 1)) return false;
+            },
+            .object_has => |key| try p.addKey(key, choice),
+            .object_count, .object_names => return false,
+            .object_members => |atom| {
+                if (atom.matching.len > 0 or p.schema.nodes[atom.rest] != .always) return false;
+                for (p.schema.members[atom.named.from..][0..atom.named.len]) |member| {
+                    if (p.schema.nodes[member.value] == .always) continue;
+                    try p.addKey(member.key, choice);
+                    const pair = @as(u64, member.key) << 32 | member.value;
+                    if (p.pairs.get(pair) != null) continue;
+                    try p.pairs.put(p.arena, pair, 0);
+                    if (p.n_values.get(member.key) == null) try p.n_values.putItem(p.arena, member.key, u32, &p.counts, 0);
+                    const n = &p.counts.items[p.n_values.get(member.key).?];
+                    n.* += 1;
+                    if (n.* > values_max) p.is_left[choice] = false;
+                }
+            },
+            else => {},
+        }
+        return true;
+    }
+
+    fn addKey(p: *Parting, key: u32, choice: u32) Allocator.Error!void {
+        const other = p.choice_of.get(key) orelse return p.choice_of.put(p.arena, key, choice);
+        const x, const y = .{ p.find(other), p.find(choice) };
+        p.parents[@max(x, y)] = @min(x, y);
+    }
+
+    /// Whether exactly one of many holds, and no two tell of a common member.
+    fn isWideChoice(p: *Parting, literal: Literal) Allocator.Error!bool {
+        const range = switch (p.schema.nodes[literal.node]) {
+            .one => |range| range,
+            else => return false,
+        };
+        if (literal.negated or range.len <= options_max) return false;
+        var keys: NumberMap = .{};
+        for (p.schema.children[range.from..][0..range.len], 0..) |child, i| {
+            const n = keys.n;
+            p.seen.clear();
+            if (!try p.areOwn(child, @intCast(i), &keys, 0) or keys.n == n) return false;
+        }
+        return true;
+    }
+
+    fn areOwn(p: *Parting, node: NodeId, i: u32, keys: *NumberMap, depth: u32) Allocator.Error!bool {
+        if (p.seen.get(node) != null) return true;
+        try p.seen.put(p.arena, node, 0);
+        p.looks += 1;
+        if (p.looks > looks_max_of_choices or depth == depth_max) return false;
+        switch (p.schema.nodes[node]) {
+            .all, .any, .one => |range| for (p.schema.children[range.from..][0..range.len]) |child| {
+                if (!try p.areOwn(child, i, keys, depth + 1)) return false;
+            },
+            .not => |of| return p.areOwn(of, i, keys, depth + 1),
+            .object_has => |key| return p.isOwn(key, i, keys),
+            .object_members => |atom| for (p.schema.members[atom.named.from..][0..atom.named.len]) |member| {
+                if (p.schema.nodes[member.value] != .always and !try p.isOwn(member.key, i, keys)) return false;
+            },
+            else => {},
+        }
+        return true;
+    }
+
+    fn isOwn(p: *Parting, key: u32, i: u32, keys: *NumberMap) Allocator.Error!bool {
+        if (keys.get(key)) |owner| return owner == i;
+        try keys.put(p.arena, key, i);
         return true;
     }
 };

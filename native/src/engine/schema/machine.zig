@@ -20,7 +20,8 @@ const Class = goals_module.Class;
 const GoalId = goals_module.GoalId;
 const alternatives_module = @import("alternatives.zig");
 const Alternatives = alternatives_module.Alternatives;
-const ObjectPlan = @import("object_plan.zig").ObjectPlan;
+const object_plan = @import("object_plan.zig");
+const ObjectPlan = object_plan.ObjectPlan;
 const Numbers = @import("numbers.zig").Numbers;
 const Strings = @import("strings.zig").Strings;
 const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
@@ -889,7 +890,7 @@ pub const Machine = struct {
                 if (!strings.canEnd(.{ .product = thread[3], .count = thread[4] })) continue;
                 if (text == null) text = try m.wholeText(at.words);
                 if (strings.is_late and strings.excludes(try m.alternatives.contentOf(text.?))) continue;
-                const which: Alternatives.Which = .{ .extra = .{ .index = thread[2] - 1, .text = text.? } };
+                const which: object_plan.Which = .{ .extra = .{ .index = thread[2] - 1, .text = text.? } };
                 try m.alternatives.addMembers(plan, thread[1], which, m.gpa, forks);
             }
             for (forks.items) |fork| {

@@ -19,6 +19,8 @@ const saturation = plan_module.saturation;
 const options_max = goals_module.options_max;
 const Avoided = plan_module.Avoided;
 const Sets = @import("sets.zig").Sets;
+const conditions_module = @import("conditions.zig");
+const Conditions = conditions_module.Conditions;
 const Error = plan_module.Error;
 const dfa_module = @import("../language/dfa.zig");
 const NumberMap = @import("../base/number_map.zig").NumberMap;
@@ -62,6 +64,14 @@ pub const ObjectPlan = struct {
     names: []const NodeId,
     /// `object_members` and `object_names` of which some member is an exception.
     exceptions: []const NodeId,
+    /// Formulas that hold besides, and how they are laid out with the known keys: exceptions are among them then, but that
+    /// `exceptions` still has the names of which it tells.
+    conditions: []const Literal = &.{},
+    laid: ?*const Conditions = null,
+    /// Some tell of keys that the schema does not name.
+    is_wide: bool = false,
+    /// So many members matter to conditions.
+    n_counted: u32 = 0,
     required: []const u32,
     /// Values of required keys that do not satisfy a node.
     unlike: []const Conjunction.Unlike,
@@ -106,7 +116,6 @@ pub const ObjectPlan = struct {
             .object_has => |key| try (if (literal.negated) &forbidden else &required).append(arena, key),
             else => unreachable, // no other literals are of objects
         };
-        if (exceptions.items.len > options_max) return error.TooLarge;
         for (from.unlike) |one| try required.append(arena, one.key);
         var plan: ObjectPlan = .{
             .count = from.count,
@@ -118,11 +127,14 @@ pub const ObjectPlan = struct {
             .forbidden = forbidden.items,
             .patterns = undefined,
             .named = undefined,
-            .exceptions_all = (@as(u32, 1) << @intCast(exceptions.items.len)) - 1,
+            .exceptions_all = 0,
             .is_watched = from.is_watched,
         };
+        if (from.conditions.len > 0 or exceptions.items.len > options_max) {
+            try plan.findConditions(arena, schema, from);
+        } else plan.exceptions_all = (@as(u32, 1) << @intCast(exceptions.items.len)) - 1;
         try plan.findPatterns(arena, schema);
-        try plan.findNamed(arena, schema);
+        try plan.findNamed(arena, schema, from);
         return plan;
     }
 
@@ -180,9 +192,40 @@ pub const ObjectPlan = struct {
         return set.len > 0 and set[bit / 32] >> @intCast(bit % 32) & 1 != 0;
     }
 
+    fn findConditions(plan: *ObjectPlan, arena: Allocator, schema: *const Schema, from: *const Conjunction) Error!void {
+        var all: ArrayList(Literal) = .empty;
+        for (plan.exceptions) |node| try all.append(arena, .no(node));
+        for (from.conditions) |condition| try all.append(arena, condition.literal);
+        plan.conditions = all.items;
+        var atoms: Atoms = .{ .arena = arena, .schema = schema };
+        for (plan.conditions) |literal| try atoms.find(literal.node, 0);
+        var names: ArrayList(NodeId) = .empty;
+        for (atoms.list.items) |node| switch (schema.nodes[node]) {
+            .object_names => {
+                plan.is_wide = true;
+                try names.append(arena, node);
+            },
+            .object_members => plan.is_wide = plan.is_wide or conditions_module.isWide(schema, node),
+            .object_count => |count| {
+                if (count.max != unbounded) plan.n_counted = @max(plan.n_counted, count.max + 1);
+                plan.n_counted = @max(plan.n_counted, count.min);
+            },
+            else => {},
+        };
+        if (names.items.len > options_max) return error.TooLarge;
+        plan.exceptions = names.items;
+    }
+
+    /// Whether it matters how many members there are.
+    pub fn isCounted(plan: *const ObjectPlan) bool {
+        return plan.count.min > 0 or plan.count.max != unbounded;
+    }
+
     fn findPatterns(plan: *ObjectPlan, arena: Allocator, schema: *const Schema) Error!void {
         var patterns: ArrayList(u32) = .empty;
-        for ([_][]const NodeId{ plan.members, plan.exceptions }) |nodes| for (nodes) |node| {
+        var atoms: Atoms = .{ .arena = arena, .schema = schema };
+        for (plan.conditions) |literal| try atoms.find(literal.node, 0);
+        for ([_][]const NodeId{ plan.members, plan.exceptions, atoms.list.items }) |nodes| for (nodes) |node| {
             const atom = membersOf(schema, node) orelse continue;
             for (schema.matching[atom.matching.from..][0..atom.matching.len]) |one| {
                 if (!has(patterns.items, one.dfa)) try patterns.append(arena, one.dfa);
@@ -192,14 +235,48 @@ pub const ObjectPlan = struct {
         plan.patterns = patterns.items;
     }
 
-    fn findNamed(plan: *ObjectPlan, arena: Allocator, schema: *const Schema) Error!void {
+    fn findNamed(plan: *ObjectPlan, arena: Allocator, schema: *const Schema, from: *const Conjunction) Error!void {
         var keys: Keys = .{ .arena = arena };
-        for (plan.members) |node| try keys.addNamed(schema, node);
+        // As they stand in the schema.
+        var atoms: Atoms = .{ .arena = arena, .schema = schema };
+        var left = from.conditions;
+        for (from.literals, 0..) |literal, i| {
+            while (left.len > 0 and left[0].behind <= i) : (left = left[1..]) try keys.addFormula(&atoms, left[0].literal.node);
+            if (!literal.negated) try keys.addNamed(schema, literal.node);
+        }
+        for (left) |one| try keys.addFormula(&atoms, one.literal.node);
         for (plan.required) |key| try keys.add(key);
+        for (atoms.list.items) |node| switch (schema.nodes[node]) {
+            .object_has => |key| try keys.add(key),
+            else => {},
+        };
+        for (plan.conditions) |literal| try keys.addNamed(schema, literal.node);
         for (plan.exceptions) |node| try keys.addNamed(schema, node);
         for (plan.forbidden) |key| try keys.add(key);
         plan.named = keys.list.items;
     }
+
+    /// What formulas assert of an object, in their order, once each.
+    const Atoms = struct {
+        arena: Allocator,
+        schema: *const Schema,
+        list: ArrayList(NodeId) = .empty,
+        seen: NumberMap = .{},
+
+        fn find(atoms: *Atoms, node: NodeId, depth: u32) Error!void {
+            if (depth == conditions_module.depth_max) return error.TooLarge;
+            if (atoms.seen.get(node) != null) return;
+            try atoms.seen.put(atoms.arena, node, 0);
+            switch (atoms.schema.nodes[node]) {
+                .all, .any, .one => |range| {
+                    for (atoms.schema.children[range.from..][0..range.len]) |child| try atoms.find(child, depth + 1);
+                },
+                .not => |of| try atoms.find(of, depth + 1),
+                .conditional => |of| for ([_]NodeId{ of.when, of.then, of.otherwise }) |child| try atoms.find(child, depth + 1),
+                else => try atoms.list.append(atoms.arena, node),
+            }
+        }
+    };
 
     /// In the order in which they were first met.
     const Keys = struct {
@@ -219,6 +296,12 @@ pub const ObjectPlan = struct {
             if (keys.seen.get(key) != null) return;
             try keys.seen.put(keys.arena, key, 0);
             try keys.list.append(keys.arena, key);
+        }
+
+        fn addFormula(keys: *Keys, atoms: *Atoms, node: NodeId) Error!void {
+            const n = atoms.list.items.len;
+            try atoms.find(node, 0);
+            for (atoms.list.items[n..]) |atom| try keys.addNamed(atoms.schema, atom);
         }
 
         fn addNamed(keys: *Keys, schema: *const Schema, node: NodeId) Error!void {
@@ -292,7 +375,7 @@ pub const ObjectPlan = struct {
         return @max(n, 1);
     }
 
-    fn addOf(
+    pub fn addOf(
         plan: *const ObjectPlan,
         arena: Allocator,
         schema: *const Schema,
@@ -356,9 +439,25 @@ pub const ObjectPlan = struct {
     }
 
     pub fn saturated(plan: *const ObjectPlan, n: u32) u32 {
-        return @min(n, saturation(plan.count));
+        return @min(n, @max(saturation(plan.count), plan.n_counted));
     }
 };
+
+/// Of an object: the words of a progress.
+pub const Progress = struct {
+    alternative: u32,
+    /// The first of the keys in order that may still come.
+    next: u32,
+    count: u32,
+    exceptions: u32,
+    /// Of `sets`: extra keys. Of `key_sets`: known ones in any order.
+    came: u32,
+    seen: u32,
+    avoided: Avoided,
+};
+
+/// Which member comes: a known key, or an extra one with its text.
+pub const Which = union(enum) { known: u32, extra: struct { index: u32, text: u32 } };
 
 const Atom = @FieldType(schema_module.Node, "object_members");
 

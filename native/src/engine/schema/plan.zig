@@ -23,6 +23,9 @@ pub fn saturation(count: Bounds) u32 {
     return if (count.max == unbounded) count.min else count.max;
 }
 
+/// What may come next: its goal, values that it must not be, and the progress behind it, which does not know its value.
+pub const Next = struct { progress: u32, goal: goals_module.GoalId, avoid: u32 = Sets.none };
+
 /// The last words of the progress of an array or object that is watched.
 pub const Avoided = struct {
     /// Values that it must not be: of these, those that begin as it does. None: the others are 0, too.
