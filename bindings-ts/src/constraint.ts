@@ -294,9 +294,9 @@ export class Constraint extends Owned {
   }
 
   /**
-   * What a `response_format` of OpenAI's API asks for: a `json_schema`, a `json_object`, or a Zod schema; or, as
-   * servers know them, a `structural_tag`, a `regex` or a `grammar`. Null for `text`, which nothing constrains. The options are
-   * those of a schema, which is always enforced, whether `strict` is there or not.
+   * The `response_format` of OpenAI's API: a `json_schema`, a `json_object`, or a Zod schema; or, as servers have them, a
+   * `structural_tag`, a `regex` or a `grammar`. Null for `text`, which is unconstrained. The options are those of a
+   * schema, which is always enforced, with or without `strict`.
    */
   static responseFormat(
     vocabulary: Vocabulary,
