@@ -3,6 +3,7 @@
 import re
 from array import array
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from eliza_inference import (
     Stream,
     TokenTree,
     Vocabulary,
+    apply_bitmaps,
     constraint_sampler,
     fill_bitmaps,
     set_sampler_constraint,
@@ -96,6 +98,7 @@ def test_an_array_that_is_written_to_is_writable_and_contiguous() -> None:
     refused(BufferError, f"bitmaps: {gaps}", lambda: fill_bitmaps([matcher()], every_second))
     logits = memoryview(array("f", [0] * 256)).toreadonly()
     refused(BufferError, f"logits: {read_only}", lambda: matcher().mask_logits(logits))
+    refused(BufferError, f"logits: {gaps}", lambda: matcher().mask_logits(np.zeros(512, np.float32)[::2]))
 
 
 def test_a_list_is_no_array_of_logits() -> None:
@@ -103,6 +106,23 @@ def test_a_list_is_no_array_of_logits() -> None:
     message = f"logits: expected a contiguous 1-d array of 32-bit floats, {got}"
     refused(TypeError, message, lambda: matcher().sample([0.0] * 256))
     refused(TypeError, message, lambda: matcher().mask_logits([0.0] * 256))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_logits_of_another_float_type_name_what_takes_them(dtype: str) -> None:
+    with pytest.raises(TypeError, match=rf"got {dtype} with shape \(256,\) \(apply_bitmap takes other float types\)"):
+        matcher().mask_logits(np.zeros(256, dtype))
+
+
+def test_one_bitmap_is_one_row() -> None:
+    message = "bitmap: expected one row, got 2 (fill_bitmaps fills several)"
+    refused(InvalidArgumentError, message, lambda: matcher().fill_bitmap(np.zeros((2, N_WORDS), np.int32)))
+    assert matcher().fill_bitmap(np.zeros((1, N_WORDS), np.int32)).any()
+
+
+def test_a_list_is_no_row_of_logits() -> None:
+    message = "logits: expected an array of numpy or a tensor of torch, got list"
+    refused(TypeError, message, lambda: apply_bitmaps([0.0] * 256, matcher().fill_bitmap()))
 
 
 def test_only_matchers_fill_bitmaps() -> None:
@@ -181,7 +201,7 @@ def test_integers_of_another_type_or_range(name: str, call: Callable[[object], o
         ("context_size", -(2**31), 2**31 - 1),
         ("gpu_layers", -(2**31), 2**31 - 1),
         ("seed", 0, 2**64 - 1),
-        ("threads", 1, 2**31 - 1),
+        ("threads", 1, 512),
         ("time_budget_ms", 0, 2**64 - 1),
         ("span_timeout", 1, 2**32 - 1),
     ],
@@ -219,3 +239,20 @@ def test_settings_of_a_choice_are_named(stream: Stream, action_tree: TokenTree) 
     refused(TypeError, "top_p: expected a number, got None", lambda: matcher().sample(logits, top_p=None))
     refused(TypeError, "temperature: expected a number, got str", lambda: stream.set_sampling(temperature="a"))
     refused(TypeError, "mode: expected a Mode, got str", lambda: stream.choose(action_tree, mode="greedy"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind", "message"),
+    [
+        (
+            "a/b.json",
+            InvalidArgumentError,
+            r"schema: 'a/b.json' is a path, not JSON: pass pathlib.Path\('a/b.json'\).read_text\(\)",
+        ),
+        (Path("a.json"), TypeError, r".*got \w+Path \(pass path.read_text\(\)\)"),
+        (list[int], TypeError, r".*got GenericAlias \(pydantic.TypeAdapter makes a model of any type\)"),
+    ],
+)
+def test_what_is_no_schema_says_what_would_be(schema: object, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        Constraint.json_schema(BYTES, schema)

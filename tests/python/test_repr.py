@@ -1,7 +1,20 @@
 """What objects show of themselves."""
 
 import pytest
-from eliza_inference import Constraint, LlamaInfo, Matcher, Model, Span, Stream, TokenTree, Vocabulary
+from eliza_inference import (
+    Constraint,
+    ConstraintKind,
+    LlamaInfo,
+    Matcher,
+    Mode,
+    Model,
+    Span,
+    Step,
+    StopReason,
+    Stream,
+    TokenTree,
+    Vocabulary,
+)
 
 from conftest import MODEL_FILE
 
@@ -18,6 +31,11 @@ def test_a_vocabulary_and_what_is_compiled_for_it() -> None:
     assert repr(matcher) == "<Matcher of <Constraint REGEX for 4 tokens>>"
     matcher.close()
     assert repr(matcher) == "<Matcher of <Constraint REGEX for 4 tokens>, closed>"
+
+
+def test_numbers_with_names() -> None:
+    assert f"{StopReason.CONTEXT_FULL} {ConstraintKind.REGEX!s} {Mode.GREEDY:>7}" == "CONTEXT_FULL REGEX  GREEDY"
+    assert str(Step.IN_SPAN | Step.SPAN_ENDED) == "IN_SPAN|SPAN_ENDED" and str(Step(0)) == "NONE"
 
 
 def test_a_model_and_its_streams(llama: LlamaInfo) -> None:

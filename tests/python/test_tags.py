@@ -259,7 +259,11 @@ def test_structural_tags_of_xgrammar(descriptor: dict[str, Any], texts: list[str
     [
         (GrammarError, {"tags": []}, "tags: there is none"),
         (GrammarError, {"tags": [Tag("", regex="a")]}, "tags[0].begin: empty, or not given"),
-        (GrammarError, {"tags": [Tag("<")]}, "tags[0]: no part is given"),
+        (
+            GrammarError,
+            {"tags": [Tag("<")]},
+            "tags[0]: no part is given: json_schema, regex, lark, gbnf, ebnf or choices",
+        ),
         (GrammarError, {"tags": [Tag("<", regex="a", lark="b")]}, "tags[0].lark: the part is already given"),
         (GrammarError, {"tags": [Tag("<", regex="(")]}, "tags[0]: "),
         (GrammarError, {"tags": [Tag("a", regex="a"), Tag("<", regex="[^\\s\\S]")]}, "tags[1]: "),

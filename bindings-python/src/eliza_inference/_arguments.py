@@ -42,6 +42,7 @@ _REMEDIES = {
 _NATIVE_ORDER = "@=" + ("<" if sys.byteorder == "little" else ">")
 _WORD_FORMATS = frozenset("iIlL")
 _OCTET_FORMATS = frozenset("Bbc")
+_OTHER_FLOATS = frozenset("ed")
 
 
 def kind_of(value: object) -> str:
@@ -133,8 +134,11 @@ def floats(name: str, values: object, *, writable: bool) -> memoryview:
     """A view of a one-dimensional array of 32-bit floats."""
     expected = "a contiguous 1-d array of 32-bit floats"
     view = _view(name, values, expected)
-    if view.format != "f" or view.ndim != 1 or not view.contiguous:
-        raise TypeError(f"{name}: expected {expected}, got {_elements(values, view)} with shape {view.shape}")
+    if view.format != "f" or view.ndim != 1:
+        other = " (apply_bitmap takes other float types)" if view.format in _OTHER_FLOATS else ""
+        raise TypeError(f"{name}: expected {expected}, got {_elements(values, view)} with shape {view.shape}{other}")
+    if not view.contiguous:
+        raise BufferError(f"{name}: expected a contiguous array, got one with gaps")
     if writable:
         _expect_writable(name, view)
     return view

@@ -65,6 +65,8 @@ def lend_bitmap(out: object, n_words: int) -> CData:
     """Lends a bitmap to be filled; a `memoryview` only for the block of a `with`, since the collector of cycles
     crashes on one that is lent. Refuses one that is too short, or of other elements than 32-bit integers or bytes."""
     view = words("bitmap", out)
+    if view.ndim > 1 and view.shape is not None and view.shape[0] != 1:
+        raise InvalidArgumentError(f"bitmap: expected one row, got {view.shape[0]} (fill_bitmaps fills several)")
     if view.nbytes < 4 * n_words:
         raise InvalidArgumentError(f"bitmap: {view.nbytes // 4} words are fewer than the {n_words} of the vocabulary")
     return ffi.from_buffer(WORDS, out, require_writable=True)

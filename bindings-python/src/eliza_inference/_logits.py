@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from eliza_inference._arguments import kind_of
 from eliza_inference.errors import InvalidArgumentError
 
 __all__ = ["apply_bitmaps"]
@@ -22,6 +23,9 @@ def apply_bitmaps(logits: Any, bitmaps: Any) -> None:
     """
     import numpy as np
 
+    for name, array in (("logits", logits), ("bitmaps", bitmaps)):
+        if not hasattr(array, "shape"):
+            raise TypeError(f"{name}: expected an array of numpy or a tensor of torch, got {kind_of(array)}")
     torch = sys.modules.get("torch")
     are_tensors = torch is not None and isinstance(bitmaps, torch.Tensor)
     if not are_tensors:

@@ -7,7 +7,6 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -15,6 +14,7 @@ from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference._constants import constant
 from eliza_inference._described import Described, Shared
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
+from eliza_inference._named import NamedInt
 from eliza_inference._opening import open_flags
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.budget import Budget, SharedBudget, call_within
@@ -74,7 +74,7 @@ Payload = TokenTree | str | bytes
 """A token tree, or one serialised: JSON as text or bytes, MessagePack as bytes."""
 
 
-class ConstraintKind(IntEnum):
+class ConstraintKind(NamedInt):
     """The kind of a constraint, by what it was compiled from."""
 
     TOKEN_TRIE = constant("ELIZA_CONSTRAINT_TOKEN_TRIE")

@@ -6,9 +6,8 @@ nothing of this package still catches it (`except ValueError`).
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from eliza_inference._constants import constant
+from eliza_inference._named import NamedInt
 
 __all__ = [
     "AbiMismatchError",
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 
-class Status(IntEnum):
+class Status(NamedInt):
     """The status codes of the C library."""
 
     OK = constant("ELIZA_OK")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict, get_origin
 
 from eliza_inference._arguments import kind_of, utf8
 from eliza_inference._callbacks import keep_error
@@ -71,6 +72,10 @@ _INTEGER_FRACTION = constant("ELIZA_JSON_INTEGER_FRACTION")
 def schema_text(name: str, schema: JsonSchema) -> tuple[str, Callable[[str | bytes], Any]]:
     """The text of a JSON Schema, and what reads its documents. Messages call it `name`."""
     if isinstance(schema, str):
+        if schema.endswith(".json"):  # which no JSON does
+            raise InvalidArgumentError(
+                f"{name}: {schema!r} is a path, not JSON: pass pathlib.Path({schema!r}).read_text()"
+            )
         return schema, json.loads
     content: Any = schema
     read: Callable[[str | bytes], Any] = json.loads
@@ -79,7 +84,12 @@ def schema_text(name: str, schema: JsonSchema) -> tuple[str, Callable[[str | byt
     elif hasattr(content, "json_schema") and hasattr(content, "validate_json"):
         content, read = content.json_schema(), content.validate_json
     elif not isinstance(schema, (bool, Mapping)):
-        raise TypeError(f"{name}: expected a dict, a bool, a str, or a Pydantic model, got {kind_of(schema)}")
+        remedy = ""
+        if isinstance(schema, os.PathLike):
+            remedy = " (pass path.read_text())"
+        elif isinstance(schema, type) or get_origin(schema) is not None:
+            remedy = " (pydantic.TypeAdapter makes a model of any type)"
+        raise TypeError(f"{name}: expected a dict, a bool, a str, or a Pydantic model, got {kind_of(schema)}{remedy}")
     try:
         dumped = content if isinstance(content, bool) else dict(content)
         return json.dumps(dumped, ensure_ascii=False, allow_nan=False), read

@@ -96,8 +96,8 @@ def _load_from_packages(missing: AbiMismatchError) -> None:
             refused.append(error.message)
     if len(refused) == 1:
         refused.append(
-            "no installed package has one either: pip install llama-cpp-python, or npm install the "
-            "@node-llama-cpp package of this platform, or set ELIZA_INFERENCE_LLAMA to the file"
+            "no installed package has one either: pip install llama-cpp-python, or npm install "
+            f"@node-llama-cpp/{_node_platform()}, or set ELIZA_INFERENCE_LLAMA to the file"
         )
     raise AbiMismatchError("; ".join(refused))
 
@@ -107,11 +107,15 @@ def _package_folders() -> Iterator[Path]:
     package = importlib.util.find_spec("llama_cpp")
     for location in (package and package.submodule_search_locations) or ():
         yield Path(location) / "lib"
-    machine = platform.machine().lower()
-    built_for = f"{_NODE_SYSTEMS.get(sys.platform, sys.platform)}-{_NODE_MACHINES.get(machine, machine)}"
     working = Path.cwd()
     for folder in (working, *working.parents):
-        yield from sorted(folder.glob(f"node_modules/@node-llama-cpp/{built_for}*/bins/*"))
+        yield from sorted(folder.glob(f"node_modules/@node-llama-cpp/{_node_platform()}*/bins/*"))
+
+
+def _node_platform() -> str:
+    """This machine, as node-llama-cpp names its packages: "linux-x64"."""
+    machine = platform.machine().lower()
+    return f"{_NODE_SYSTEMS.get(sys.platform, sys.platform)}-{_NODE_MACHINES.get(machine, machine)}"
 
 
 def _is_llama(file: Path) -> bool:

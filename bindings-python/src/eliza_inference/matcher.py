@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from enum import IntEnum, IntFlag
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from weakref import ref
@@ -14,6 +13,7 @@ from eliza_inference._closing import Closing
 from eliza_inference._constants import constant
 from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text, lib, new_struct
 from eliza_inference._logits import apply_bitmaps
+from eliza_inference._named import NamedFlag, NamedInt
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.constraint import Constraint, ConstraintKind
 from eliza_inference.errors import ClosedError, ElizaError, Status, busy_reason, error_from_status
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Matcher", "MatcherInfo", "Mode", "SpanState", "Step"]
 
 
-class Step(IntFlag):
+class Step(NamedFlag):
     """What a token did. A token outside any span that starts none gives `Step.NONE`.
 
     A step has no truth value, which would be read as "accepted" and is none of the flags: ask
@@ -50,7 +50,7 @@ class Step(IntFlag):
         raise TypeError("a Step has no truth value: ask `Step.REFUSED in step`, or call accept_tokens")
 
 
-class Mode(IntEnum):
+class Mode(NamedInt):
     """How a token is chosen among the legal ones."""
 
     GREEDY = constant("ELIZA_MODE_GREEDY")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from enum import IntEnum
 
 from eliza_inference._arguments import INT32_MIN, UINT32_MAX, UINT64_MAX, integer, integers, number, utf8
 from eliza_inference._constants import constant
 from eliza_inference._library import call, ffi, lib
+from eliza_inference._named import NamedInt
 from eliza_inference._open_model import OpenModel
 from eliza_inference.token_stream import TokenStream
 from eliza_inference.token_tree import TokenTree, build_token_trie, has_prefix_leaf
@@ -17,8 +17,10 @@ from eliza_inference.vocabulary import Vocabulary
 
 __all__ = ["Model", "Pooling", "Stream"]
 
+_THREADS_MAX = 512  # of eliza_inference_llm_stream_set_threads
 
-class Pooling(IntEnum):
+
+class Pooling(NamedInt):
     """How the vectors of a text's tokens become its embedding."""
 
     MEAN = constant("ELIZA_POOLING_MEAN")
@@ -180,7 +182,7 @@ class Model(OpenModel):
         Raises `InvalidArgumentError` for a value out of range or a grammar that does not parse.
         """
         if threads is not None:
-            threads = integer("threads", threads, 1)
+            threads = integer("threads", threads, 1, _THREADS_MAX)
         if span_timeout is not None:
             span_timeout = integer("span_timeout", span_timeout, 1, UINT32_MAX)
         time_budget_ms = integer("time_budget_ms", time_budget_ms, 0, UINT64_MAX)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from enum import IntFlag
-
 from eliza_inference._constants import constant
+from eliza_inference._named import NamedFlag
 
 __all__ = ["TokenFlag"]
 
 
-class TokenFlag(IntFlag):
+class TokenFlag(NamedFlag):
     """The kind of a token: a set of flags."""
 
     NORMAL = 0

@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from enum import IntEnum
 from types import TracebackType
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from eliza_inference._closing import Closing
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, create, ffi, lent_text, lib, new_struct
+from eliza_inference._named import NamedInt
 from eliza_inference._threads import in_thread
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.constraint import Constraint, ConstraintKind, Payload, payload_bytes
@@ -48,7 +48,7 @@ TokenCallback = Callable[[int, str], bool | None]
 call with the id -1 brings U+FFFD in its place."""
 
 
-class StopReason(IntEnum):
+class StopReason(NamedInt):
     """Why the last step was final."""
 
     NONE = constant("ELIZA_STOP_NONE")

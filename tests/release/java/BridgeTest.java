@@ -310,7 +310,7 @@ public final class BridgeTest {
                 return true;
             }));
             check(text.toString().matches("[^ ]* (SET_TIMER|NONE)!"), text.toString());
-            expect("ELIZA_ERR_GRAMMAR", "tags[0]: no part is given",
+            expect("ELIZA_ERR_GRAMMAR", "tags[0]: no part is given: json_schema, regex, lark, gbnf, ebnf or choices",
                     () -> Constraint.tags(model.vocabulary(), utf8("{\"tags\":[{\"begin\":\"<\"}]}")));
         }
     }

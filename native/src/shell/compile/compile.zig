@@ -214,7 +214,7 @@ fn compileTags(
     var parts_name_tokens = false;
     for (descriptor.tags) |*tag| {
         const end = try endOf(gpa, &ends, tag, diag);
-        const source = try sourceOf(arena, tag) orelse return diag.fail(.grammar, "{s}: no part is given", .{tag.place});
+        const source = try sourceOf(arena, tag) orelse return diag.fail(.grammar, "{s}: no part is given: json_schema, regex, lark, gbnf, ebnf or choices", .{tag.place});
         const n_warnings = warnings.items.len;
         var language = languageOf(gpa, arena, vocabulary, trie, source, warnings, budget, diag) catch |e| {
             const failed = failAt(tag.place, e, diag);

@@ -11,6 +11,7 @@ const api_module = @import("api.zig");
 const Layout = @import("layout.zig").Layout;
 const Model = @import("model.zig").Model;
 const Slot = @import("slot.zig").Slot;
+const log = @import("engine").log;
 const native_log = @import("native_log.zig");
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -111,6 +112,9 @@ pub const Sequence = struct {
         };
         errdefer api.llama_free(context);
         const n_ctx = if (options.n_ctx == 0) api.llama_n_ctx(context) else @min(options.n_ctx, api.llama_n_ctx(context));
+        const trained: u32 = @intCast(@max(api.llama_model_n_ctx_train(model.handle), 0));
+        if (trained > 0 and n_ctx > trained)
+            log.write(.warn, "context_size: {s} was trained with {d} tokens, not {d}", .{ model.path, trained, n_ctx });
         const n_batch = api.llama_n_batch(context);
         const marks = gpa.alloc(i8, if (options.draft_max > 0) n_batch else 0) catch return d.outOfMemory();
         errdefer gpa.free(marks);

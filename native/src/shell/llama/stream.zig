@@ -284,7 +284,7 @@ pub const Stream = struct {
         if (tokens.len > s.sequence.room()) {
             return s.diag.fail(
                 .context_full,
-                "{d} tokens do not fit the context of {d}, of which {d} are in use",
+                "{d} tokens do not fit the context of {d}, of which {d} are in use (context_size sets it)",
                 .{ tokens.len, s.sequence.n_ctx, before },
             );
         }

@@ -322,7 +322,7 @@ test "references" {
             .formula = "all(members0-1 {..^0})",
         },
         .{ .schema = "{\"$ref\":\"#/$defs/a\"}", .formula = "at #/$ref: there is no \"#/$defs/a\"" },
-        .{ .schema = "{\"items\":{\"$ref\":\"other.json#/a\"}}", .formula = "at #/items/$ref: there is no \"other.json#/a\"" },
+        .{ .schema = "{\"items\":{\"$ref\":\"other.json#/a\"}}", .formula = "at #/items/$ref: there is no \"other.json#/a\": pass other documents with documents, in a grammar with imports" },
         .{ .schema = "{\"items\":{\"$ref\":\"#x\"}}", .formula = "at #/items/$ref: there is no \"#x\"" },
         .{ .schema = "{\"$ref\":\"#/title\",\"title\":\"x\"}", .formula = "at #/$ref: this leads to what is no schema" },
         .{
@@ -416,7 +416,7 @@ test "other documents come from the caller" {
             .formula = "at http://h/other#/$defs/b/type: must be a string, or an array of strings",
             .options = options,
         },
-        .{ .schema = "{\"$ref\":\"http://h/another\"}", .formula = "at #/$ref: there is no \"http://h/another\"", .options = options },
+        .{ .schema = "{\"$ref\":\"http://h/another\"}", .formula = "at #/$ref: there is no \"http://h/another\": pass other documents with documents, in a grammar with imports", .options = options },
         .{
             .schema = "{\"$ref\":\"http://h/broken\"}",
             .formula = "in \"http://h/broken\": the schema is not JSON: at byte 9: a value is missing here",

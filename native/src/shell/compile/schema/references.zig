@@ -263,7 +263,7 @@ pub const References = struct {
         }
         const uri = try uri_module.resolve(r.arena, own.uri, text);
         const fragment = uri_module.fragment(text);
-        const root = try r.findResource(uri, own.draft) orelse return r.failDangling(text, object, keyword);
+        const root = try r.findResource(uri, own.draft) orelse return r.failMissing(text, object, keyword);
         if (fragment.len == 0) return .{ .target = root };
         if (fragment[0] == '/') {
             return .{ .target = try r.atPointer(root, fragment) orelse return r.failDangling(text, object, keyword) };
@@ -274,6 +274,12 @@ pub const References = struct {
     fn failDangling(r: *References, text: []const u8, object: Object, keyword: []const u8) diagnostic.Error {
         var buffer: [200]u8 = undefined;
         const reason = message.print(&buffer, "there is no {f}", .{quoted(text)});
+        return r.fail(object, keyword, reason);
+    }
+
+    fn failMissing(r: *References, text: []const u8, object: Object, keyword: []const u8) diagnostic.Error {
+        var buffer: [300]u8 = undefined;
+        const reason = message.print(&buffer, "there is no {f}: pass other documents with documents, in a grammar with imports", .{quoted(text)});
         return r.fail(object, keyword, reason);
     }
 
