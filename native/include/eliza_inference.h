@@ -840,8 +840,8 @@ int eliza_inference_detokenize(EliInferenceContext *ctx, const int *tokens, size
 
 /* Writes the embedding of a UTF-8 text, a vector of length 1, and its dimension to *out_dim, also if out_capacity is
  * less (ELIZA_ERR_INVALID_ARG). `out_embedding` may be NULL with out_capacity 0. The vectors of the tokens become one by
- * `pooling`. Of a text with more tokens than the model was trained with, the beginning counts, and the last token. Any thread,
- * one at a time. */
+ * `pooling`. Of a text with more tokens than the model was trained with, the beginning counts, and the last token; a warning
+ * is logged. Any thread, one at a time. */
 #define ELIZA_POOLING_MEAN 1
 #define ELIZA_POOLING_FIRST 2 /* that of the first token */
 #define ELIZA_POOLING_LAST 3

@@ -1,5 +1,6 @@
 """Embeddings of texts, with the real libllama; memory advice."""
 
+import logging
 import math
 import re
 import sys
@@ -41,11 +42,16 @@ def test_pooling(model: Model) -> None:
     assert cosine(model.embed(TEXT, pooling=Pooling.LAST), model.embed("plants", pooling=Pooling.LAST)) < 0.999
 
 
-def test_of_a_longer_text_the_beginning_counts(model: Model) -> None:
+def test_of_a_longer_text_the_beginning_counts(model: Model, caplog: pytest.LogCaptureFixture) -> None:
     window = 256
     long = "a b" * window
-    assert len(model.tokenize(long)) > window
-    assert model.embed(long) == model.embed(long + "a b" * 10)
+    n_tokens = len(model.tokenize(long))
+    assert n_tokens > window
+    with caplog.at_level(logging.WARNING, logger="eliza_inference"):
+        vector = model.embed(long)
+    warning = f"embed: the text has {n_tokens} tokens, and the model was trained with {window}"
+    assert [record.getMessage().startswith(warning) for record in caplog.records].count(True) == 1
+    assert vector == model.embed(long + "a b" * 10)
 
 
 def test_streams_and_embeddings_do_not_disturb_each_other(model: Model) -> None:

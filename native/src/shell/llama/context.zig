@@ -18,6 +18,7 @@ const Vocabulary = vocabulary.Vocabulary;
 const TokenTrie = @import("engine").trie.TokenTrie;
 const PartedTrie = @import("engine").parted_trie.PartedTrie;
 const file = @import("engine").file;
+const log = @import("engine").log;
 const Mutex = @import("engine").mutex.Mutex;
 const Recognizer = @import("engine").recognizer.Recognizer;
 const Spelling = @import("engine").constraint.Spelling;
@@ -285,6 +286,10 @@ pub const Context = struct {
         defer gpa.free(all);
         if (all.len == 0) return d.fail(.invalid_arg, "text has no tokens", .{});
         const tokens = all[0..@min(all.len, embedder_module.windowOf(model))];
+        if (tokens.len < all.len) {
+            const message = "embed: the text has {d} tokens, and the model was trained with {d}: those between are left out";
+            log.write(.warn, message, .{ all.len, tokens.len });
+        }
         tokens[tokens.len - 1] = all[all.len - 1];
         context.mutex.lock();
         defer context.mutex.unlock();

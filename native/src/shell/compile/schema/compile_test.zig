@@ -424,7 +424,7 @@ test "other documents come from the caller" {
         },
         .{
             .schema = "{\"$ref\":\"http://h/stop\"}",
-            .formula = "the callback for documents failed for \"http://h/stop\"",
+            .formula = "the callback failed for \"http://h/stop\"",
             .options = options,
         },
         .{

@@ -34,7 +34,7 @@ pub const Documents = struct {
         var text: ?[*]const u8 = null;
         var length: usize = 0;
         if (callback(uri.ptr, uri.len, &text, &length, d.user_data) != 0) {
-            return diag.fail(.cancelled, "the callback for documents failed for {f}", .{quoted(uri)});
+            return diag.fail(.cancelled, "the callback failed for {f}", .{quoted(uri)});
         }
         const found = text orelse return null;
         try budget.take(length, "the documents", diag);
