@@ -1,4 +1,4 @@
-"""The examples that need nothing beside the package; examples/c/router.c is the README's quick start."""
+"""The examples that need nothing beside the package; test_readme.py runs examples/c/router.c."""
 
 import sys
 from pathlib import Path
