@@ -45,7 +45,7 @@ def test_pooling(model: Model) -> None:
 def test_of_a_longer_text_the_beginning_counts(model: Model, caplog: pytest.LogCaptureFixture) -> None:
     window = 256
     long = "a b" * window
-    n_tokens = len(model.tokenize(long))
+    n_tokens = len(model.tokenize(long, add_special=True))
     assert n_tokens > window
     with caplog.at_level(logging.WARNING, logger="eliza_inference"):
         vector = model.embed(long)
