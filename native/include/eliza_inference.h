@@ -479,7 +479,8 @@ int eliza_inference_constraint_create_json_schema(const eliza_vocab *vocab, cons
 /* Limits of a descriptor of tags. */
 #define ELIZA_TAGS_DESCRIPTOR_BYTES_MAX 16777216
 #define ELIZA_TAGS_MAX 4096
-#define ELIZA_TAGS_TEXT_BYTES_MAX 16384 /* triggers, begin texts and excluded texts together */
+#define ELIZA_TAGS_TEXT_BYTES_MAX 16384 /* triggers and excluded texts together; without triggers, begin texts are triggers */
+#define ELIZA_TAGS_BEGIN_BYTES_MAX 1048576 /* begin texts together */
 #define ELIZA_TAGS_END_BYTES_MAX 127
 #define ELIZA_TAGS_COUNT_MAX 1024 /* of at_least and at_most */
 

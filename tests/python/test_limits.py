@@ -210,6 +210,7 @@ CONSTANTS: dict[str, Try | str] = {
     "TAGS_DESCRIPTOR_BYTES_MAX": lambda v, n: tags(v, {"tags": [TAG]}, n),
     "TAGS_MAX": of_tags,
     "TAGS_TEXT_BYTES_MAX": lambda v, n: tags(v, {"tags": [TAG | {"begin": "<" * n}]}),
+    "TAGS_BEGIN_BYTES_MAX": lambda v, n: tags(v, {"triggers": ["<"], "tags": [TAG | {"begin": "<" * n}]}),
     "TAGS_END_BYTES_MAX": lambda v, n: tags(v, {"tags": [TAG | {"end": ">" * n}]}),
     "TAGS_COUNT_MAX": lambda v, n: tags(v, {"tags": [TAG], "at_least": n}),
     "FORCED_BYTES_MAX": of_forced,

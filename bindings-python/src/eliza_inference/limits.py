@@ -44,7 +44,9 @@ TAGS_DESCRIPTOR_BYTES_MAX: Final = constant("ELIZA_TAGS_DESCRIPTOR_BYTES_MAX")
 TAGS_MAX: Final = constant("ELIZA_TAGS_MAX")
 """Tags of one descriptor."""
 TAGS_TEXT_BYTES_MAX: Final = constant("ELIZA_TAGS_TEXT_BYTES_MAX")
-"""Bytes of its triggers, begin texts and excluded texts together."""
+"""Bytes of its triggers and excluded texts together."""
+TAGS_BEGIN_BYTES_MAX: Final = constant("ELIZA_TAGS_BEGIN_BYTES_MAX")
+"""Of all begin texts together."""
 TAGS_END_BYTES_MAX: Final = constant("ELIZA_TAGS_END_BYTES_MAX")
 """Bytes of an end text."""
 TAGS_COUNT_MAX: Final = constant("ELIZA_TAGS_COUNT_MAX")

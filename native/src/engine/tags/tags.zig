@@ -66,7 +66,9 @@ pub const Behind = struct {
 pub fn Tags(comptime Language: type) type {
     return struct {
         free: FreeText,
-        parts: []Part,
+        parts: []const Part,
+        /// Of parts. Those that were given alike are one. Owned.
+        languages: []Shared,
         /// Distinct. Of parts without one, the text is empty.
         ends: []EndText,
         /// In texts around parts.
@@ -85,28 +87,35 @@ pub fn Tags(comptime Language: type) type {
 
         const Self = @This();
 
-        /// A language that begin texts lead to. Owned.
+        /// What begin texts lead to.
         pub const Part = struct {
-            language: Language,
+            /// Of `languages`.
+            language: u32,
             /// Of `ends`.
             end: u32,
             behind: Behind,
+        };
+
+        /// A language of parts, and the memory to find its masks.
+        pub const Shared = struct {
+            language: Language,
             scratches: ScratchPool,
 
-            pub fn init(gpa: Allocator, trie: *const ByteTrie, language: Language, end: u32, behind: Behind) Part {
-                return .{ .language = language, .end = end, .behind = behind, .scratches = .{ .gpa = gpa, .trie = trie } };
+            pub fn init(gpa: Allocator, trie: *const ByteTrie, language: Language) Shared {
+                return .{ .language = language, .scratches = .{ .gpa = gpa, .trie = trie } };
             }
 
-            pub fn deinit(part: *Part, gpa: Allocator) void {
-                part.scratches.deinit();
-                part.language.deinit(gpa, .owned);
+            pub fn deinit(shared: *Shared, gpa: Allocator) void {
+                shared.scratches.deinit();
+                shared.language.deinit(gpa, .owned);
             }
         };
 
         pub const kind: Kind = .tags;
 
         pub fn deinit(t: *Self, gpa: Allocator, _: Arrays) void {
-            for (t.parts) |*part| part.deinit(gpa);
+            for (t.languages) |*shared| shared.deinit(gpa);
+            gpa.free(t.languages);
             gpa.free(t.parts);
             for (t.ends) |*end| end.deinit(gpa);
             gpa.free(t.ends);
@@ -119,7 +128,7 @@ pub fn Tags(comptime Language: type) type {
 
         /// `mixed` if one part's stacks are a graph; else all positions can have one stack.
         pub fn stackForm(t: *const Self) StackForm {
-            for (t.parts) |*part| if (part.language.stackForm() == .graph) return .mixed;
+            for (t.languages) |*shared| if (shared.language.stackForm() == .graph) return .mixed;
             return .one;
         }
 
@@ -127,7 +136,7 @@ pub fn Tags(comptime Language: type) type {
         pub noinline fn inner(t: *const Self, at: Position) Language.Inner {
             const place = t.placeOf(at);
             if (place.mode != in_part or place.sub.state == none) return .{ .form = .one, .at = at, .state = at.state };
-            const language = &t.parts[place.part].language;
+            const language = t.languageOf(&place);
             return .{
                 .form = language.stackForm(),
                 .at = place.sub,
@@ -143,9 +152,9 @@ pub fn Tags(comptime Language: type) type {
             mutex.lock();
             info.automaton_bytes = t.free.bytes() + t.places.bytes();
             mutex.unlock();
-            for (t.parts) |*part| {
+            for (t.languages) |*shared| {
                 var one: Info = own;
-                part.language.describe(&one);
+                shared.language.describe(&one);
                 info.n_tables += one.n_tables;
                 info.automaton_bytes += one.automaton_bytes;
             }
@@ -155,12 +164,12 @@ pub fn Tags(comptime Language: type) type {
             t.mutex.lock();
             var total = t.places.bytes();
             t.mutex.unlock();
-            for (t.parts) |*part| total += part.language.grown();
+            for (t.languages) |*shared| total += shared.language.grown();
             return total;
         }
 
         pub fn forget(t: *Self, gpa: Allocator) void {
-            for (t.parts) |*part| part.language.forget(gpa);
+            for (t.languages) |*shared| shared.language.forget(gpa);
             t.mutex.lock();
             defer t.mutex.unlock();
             t.places.deinit(gpa);
@@ -206,7 +215,8 @@ pub fn Tags(comptime Language: type) type {
             for (t.named.ids, t.named.symbols) |token, symbol| {
                 if (try run.stepToken(&place, token, symbol, .{}, null) != null) return true;
             }
-            return run.namesTokens(&place) and try t.parts[place.part].language.takesTokens(gpa, pool, place.sub);
+            const inside = t.entered(&place, null);
+            return run.namesTokens(&inside) and try t.languageOf(&inside).takesTokens(gpa, pool, inside.sub);
         }
 
         pub noinline fn canStop(t: *const Self, gpa: Allocator, pool: *Pool, at: Position) Error!bool {
@@ -229,17 +239,17 @@ pub fn Tags(comptime Language: type) type {
             }
             if (place.mode != in_part or place.sub.state == none) return 0;
             // Whether a part may stop within a token is asked of the part, which does not say what it looks at.
-            return if (t.parts[place.part].language.stackForm() == .graph) std.math.maxInt(u32) else 0;
+            return if (t.languageOf(&place).stackForm() == .graph) std.math.maxInt(u32) else 0;
         }
 
         /// As JsonSchema's; for each part, and for where texts stand.
         pub fn limitKept(t: *Self, bytes_max: usize) void {
             t.places_bytes_max = bytes_max;
-            for (t.parts) |*part| part.language.limitKept(bytes_max);
+            for (t.languages) |*shared| shared.language.limitKept(bytes_max);
         }
 
         pub fn prepare(t: *Self, context: *const MaskContext, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
-            for (t.parts) |*part| try part.language.prepare(context, budget, diag);
+            for (t.languages) |*shared| try shared.language.prepare(context, budget, diag);
         }
 
         /// What it was compiled from: opening compiles it again.
@@ -296,7 +306,7 @@ pub fn Tags(comptime Language: type) type {
             self.mutex.lock();
             defer self.mutex.unlock();
             if (t.places.count() >= places_max or t.places.bytes() > t.places_bytes_max) return error.TooLarge;
-            const canonical = t.parts[place.part].language.canonical(place.sub.state);
+            const canonical = t.languageOf(place).canonical(place.sub.state);
             if (canonical != place.sub.state) _ = try self.places.put(t.gpa, wordsOf(place, canonical, &buffer));
             const number = try self.places.put(t.gpa, wordsOf(place, place.sub.state, &buffer));
             return .{ .state = t.nFixed() + number, .stack = place.sub.stack };
@@ -317,7 +327,7 @@ pub fn Tags(comptime Language: type) type {
 
         /// That of the place with what masks depend on alone, if it differs.
         fn canonicalState(t: *const Self, place: *const Place) ?u32 {
-            const canonical = t.parts[place.part].language.canonical(place.sub.state);
+            const canonical = t.languageOf(place).canonical(place.sub.state);
             if (canonical == place.sub.state) return null;
             var buffer: Words = undefined;
             const words = wordsOf(place, canonical, &buffer);
@@ -331,11 +341,31 @@ pub fn Tags(comptime Language: type) type {
             return &t.ends[t.parts[place.part].end];
         }
 
-        fn mayStop(t: *const Self, gpa: Allocator, pool: *Pool, place: *const Place) Error!bool {
+        fn languageOf(t: *const Self, place: *const Place) *Language {
+            return &t.languages[t.parts[place.part].language].language;
+        }
+
+        /// Where a begin text has ended that longer ones begin with, the start of its part, unless the longer ones go on with
+        /// `first`. Else the same place.
+        fn entered(t: *const Self, place: *const Place, first: ?Symbol) Place {
+            if (place.mode == finished or place.mode == in_part) return place.*;
+            const part = t.free.pendingAt(place.mode) orelse return place.*;
+            if (first) |symbol| if (t.free.afterSymbol(place.mode, symbol) != FreeText.dead) return place.*;
+            return t.startOf(part, place.n_parts);
+        }
+
+        fn startOf(t: *const Self, part: u32, n_parts: u32) Place {
+            const language = &t.languages[t.parts[part].language].language;
+            return .{ .mode = in_part, .n_parts = n_parts, .part = part, .sub = .{ .state = language.initial() } };
+        }
+
+        fn mayStop(t: *const Self, gpa: Allocator, pool: *Pool, at: *const Place) Error!bool {
+            const inside = t.entered(at, null);
+            const place = &inside;
             if (place.mode == finished) return true;
             if (place.mode != in_part) return place.n_parts >= t.count.least and place.mode < t.free.first_closing;
             if (t.endOf(place).text.len > 0 or t.parts[place.part].behind.is_row or place.n_parts + 1 < t.count.least) return false;
-            return t.parts[place.part].language.canStop(gpa, pool, place.sub);
+            return t.languageOf(place).canStop(gpa, pool, place.sub);
         }
 
         /// Follows bytes from place to place.
@@ -350,7 +380,10 @@ pub fn Tags(comptime Language: type) type {
                 return switch (place.mode) {
                     finished => null,
                     in_part => if (run.tags.endOf(place).text.len > 0) run.stepTo(place, byte) else run.stepOpen(place, byte),
-                    else => run.stepFree(place, byte),
+                    else => {
+                        const next = run.tags.entered(place, byte);
+                        return if (next.mode == in_part) run.step(&next, byte) else run.stepFree(place, byte);
+                    },
                 };
             }
 
@@ -359,6 +392,9 @@ pub fn Tags(comptime Language: type) type {
             fn stepToken(run: Run, place: *const Place, token: u32, symbol: ?Symbol, flags: Flags, text: ?[]const u8) Error!?Place {
                 if (place.mode == finished) return null;
                 if (place.mode != in_part) {
+                    const first: ?Symbol = symbol orelse if (text != null and text.?.len > 0) text.?[0] else null;
+                    const inside = run.tags.entered(place, first);
+                    if (inside.mode == in_part) return run.stepToken(&inside, token, symbol, flags, text);
                     const named = symbol orelse return run.afterText(place, text);
                     // An end token would be the end, but where nothing else is meant.
                     if (flags.end_of_generation and place.mode < run.tags.free.first_closing) return null;
@@ -433,13 +469,8 @@ pub fn Tags(comptime Language: type) type {
                 if (next == FreeText.dead) return null;
                 if (next >= t.free.first_behind_trigger and place.n_parts == t.count.most) return null;
                 if (next == t.free.n_states + t.parts.len) return .{ .mode = finished };
-                if (next >= t.free.n_states) return .{
-                    .mode = in_part,
-                    .n_parts = place.n_parts,
-                    .part = next - t.free.n_states,
-                    .sub = .{ .state = t.parts[next - t.free.n_states].language.initial() },
-                };
-                if (place.n_parts < t.count.least and !t.free.may_begin[next]) return null;
+                if (next >= t.free.n_states) return t.startOf(next - t.free.n_states, place.n_parts);
+                if (place.n_parts < t.count.least and !t.free.mayBegin(next)) return null;
                 return .{ .mode = next, .n_parts = place.n_parts };
             }
 
@@ -480,14 +511,14 @@ pub fn Tags(comptime Language: type) type {
 
             /// Whether the part goes on, and names tokens.
             fn namesTokens(run: Run, place: *const Place) bool {
-                return place.mode == in_part and place.sub.state != none and run.tags.parts[place.part].language.namesTokens();
+                return place.mode == in_part and place.sub.state != none and run.tags.languageOf(place).namesTokens();
             }
 
             /// The position of a part that names tokens after one of them and, with a text, after what it spells. Null if
             /// the part does not go on so.
             fn take(run: Run, place: *const Place, token: u32, flags: Flags, text: ?[]const u8) Error!?Position {
                 if (!run.namesTokens(place)) return null;
-                return run.tags.parts[place.part].language.advanceToken(run.gpa, run.pool, place.sub, token, flags, text);
+                return run.tags.languageOf(place).advanceToken(run.gpa, run.pool, place.sub, token, flags, text);
             }
 
             /// Takes bytes at once in which a part surely does not end: how many, and 0 if they cannot follow. Null:
@@ -502,11 +533,11 @@ pub fn Tags(comptime Language: type) type {
             }
 
             fn advance(run: Run, place: *const Place, text: []const u8) Error!?Position {
-                return run.tags.parts[place.part].language.advance(run.gpa, run.pool, place.sub, text);
+                return run.tags.languageOf(place).advance(run.gpa, run.pool, place.sub, text);
             }
 
             fn canStop(run: Run, place: *const Place) Error!bool {
-                return run.tags.parts[place.part].language.canStop(run.gpa, run.pool, place.sub);
+                return run.tags.languageOf(place).canStop(run.gpa, run.pool, place.sub);
             }
         };
 
@@ -539,10 +570,10 @@ pub fn Tags(comptime Language: type) type {
 
         /// The tokens with which the part goes on. An end token is one of them only if the part names it.
         fn addPart(t: *Self, context: *const MaskContext, run: Run, place: *const Place, words: bitmap.Words) Error!void {
-            const part = &t.parts[place.part];
-            const scratch = try part.scratches.take();
-            defer part.scratches.giveBack(scratch);
-            _ = try part.language.computeMask(context, run.pool, place.sub, scratch);
+            const shared = &t.languages[t.parts[place.part].language];
+            const scratch = try shared.scratches.take();
+            defer shared.scratches.giveBack(scratch);
+            _ = try shared.language.computeMask(context, run.pool, place.sub, scratch);
             const mask = &scratch.mask;
             if (mask.words) |own| bitmap.unite(words, &.{own}) else for (mask.ids) |id| bitmap.set(words, @intCast(id));
             if (mask.can_stop) for (context.trie.end_tokens) |id| {
@@ -578,6 +609,17 @@ pub fn Tags(comptime Language: type) type {
                 before = text;
                 const is_legal = n_taken == text.len or try run.take(place, token, context.tokens.flagsOf(token), null) != null;
                 if (is_legal) bitmap.set(words, token) else bitmap.unset(words, token);
+            }
+        }
+
+        /// Takes out tokens of a part that has not begun where a longer begin text goes on with them.
+        fn dropLonger(t: *const Self, tokens: *const Tokens, run: Run, place: *const Place, words: bitmap.Words) Error!void {
+            for (0..tokens.n) |i| {
+                const token: u32 = @intCast(i);
+                if (!bitmap.has(words, token) or !tokens.isText(token)) continue;
+                const text = tokens.bytesOf(token);
+                if (t.entered(place, text[0]).mode == in_part) continue;
+                if (try run.stepToken(place, token, null, tokens.flagsOf(token), text) == null) bitmap.unset(words, token);
             }
         }
 
@@ -621,8 +663,13 @@ pub fn Tags(comptime Language: type) type {
             pub inline fn tryPushByte(w: *Walker, byte: u8) bool {
                 const state = w.states[w.depth];
                 if (state == elsewhere) return w.tryPushAny(byte);
-                const next = w.run.tags.free.after(state, byte);
-                if (next >= w.plain) return w.tryPushAny(byte);
+                const free = &w.run.tags.free;
+                const next = free.after(state, byte);
+                if (next >= w.plain) {
+                    // Behind a trigger nothing is asked but whether the begin texts go on.
+                    if (next == FreeText.dead and state < free.first_pending) return false;
+                    if (next >= free.n_states or state < free.first_behind_trigger) return w.tryPushAny(byte);
+                }
                 w.depth += 1;
                 w.states[w.depth] = next;
                 return true;
@@ -642,7 +689,11 @@ pub fn Tags(comptime Language: type) type {
             fn tryNamed(w: *Walker, tokens: *const Tokens, words: bitmap.Words) Error!void {
                 const t = @constCast(w.run.tags);
                 const place = &w.places[0];
-                if (w.run.namesTokens(place)) try t.addPart(w.context, w.run, place, words);
+                const inside = t.entered(place, null);
+                if (w.run.namesTokens(&inside)) {
+                    try t.addPart(w.context, w.run, &inside, words);
+                    if (place.mode != in_part) try t.dropLonger(tokens, w.run, place, words);
+                }
                 try t.tryNamed(tokens, w.run, place, words);
             }
 

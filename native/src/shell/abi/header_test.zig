@@ -89,6 +89,7 @@ test "limits are those of the header" {
     try std.testing.expectEqual(header.ELIZA_TAGS_MAX, tags.tags_max);
     try std.testing.expectEqual(header.ELIZA_TAGS_COUNT_MAX, tags.count_max);
     try std.testing.expectEqual(header.ELIZA_TAGS_TEXT_BYTES_MAX, @import("../compile/tags/automaton.zig").text_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_TAGS_BEGIN_BYTES_MAX, @import("../compile/tags/automaton.zig").begin_bytes_max);
     try std.testing.expectEqual(header.ELIZA_TAGS_END_BYTES_MAX, @import("engine").end_text.end_bytes_max);
     try std.testing.expectEqual(header.ELIZA_COMPILE_STATES, budget.states_most);
     try std.testing.expectEqual(header.ELIZA_COMPILE_BYTES, budget.bytes_default);

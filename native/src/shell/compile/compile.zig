@@ -36,6 +36,7 @@ const TokenClasses = @import("cfg/token_classes.zig").TokenClasses;
 const TokenSet = @import("token_set.zig").TokenSet;
 const tags = @import("tags/descriptor.zig");
 const free_text = @import("tags/automaton.zig");
+const Alike = @import("tags/alike.zig").Alike;
 const TokenTree = @import("engine").token_tree.TokenTree;
 const EndText = @import("engine").end_text.EndText;
 const end_bytes_max = @import("engine").end_text.end_bytes_max;
@@ -203,40 +204,46 @@ fn compileTags(
 ) Error!Parts {
     var descriptor = try tags.parse(arena, &vocabulary.tokens, text, diag);
     var ends: ArrayList(EndText) = .empty;
-    var parts: ArrayList(Parts.Part) = .empty;
+    var languages: ArrayList(Parts.Shared) = .empty;
     errdefer {
         for (ends.items) |*end| end.deinit(gpa);
         ends.deinit(gpa);
-        for (parts.items) |*part| part.deinit(gpa);
-        parts.deinit(gpa);
+        for (languages.items) |*shared| shared.deinit(gpa);
+        languages.deinit(gpa);
     }
+    var parts: ArrayList(Parts.Part) = .empty;
+    errdefer parts.deinit(gpa);
+    var alike: Alike = .{ .arena = arena };
     var kept: ArrayList(tags.Tag) = .empty;
-    var parts_name_tokens = false;
+    var left_out: ?[]const u8 = null;
     for (descriptor.tags) |*tag| {
         const end = try endOf(gpa, &ends, tag, diag);
-        const source = try sourceOf(arena, tag) orelse return diag.fail(.grammar, "{s}: no part is given: json_schema, regex, lark, gbnf, ebnf or choices", .{tag.place});
-        const n_warnings = warnings.items.len;
-        var language = languageOf(gpa, arena, vocabulary, trie, source, warnings, budget, diag) catch |e| {
-            const failed = failAt(tag.place, e, diag);
-            if (failed != error.Failed or !descriptor.skips_bad_tags or !isOfTag(budget, diag)) return failed;
-            warnings.shrinkRetainingCapacity(n_warnings);
-            try addWarning(arena, warnings, try std.fmt.allocPrint(arena, "left out: {s}", .{diag.message()}));
-            diag.clear();
-            continue;
-        };
-        errdefer language.deinit(gpa, .owned);
-        if (language == .ambiguous and !language.ambiguous.limits.isEmpty()) {
-            // The rules are still those between which terminals stand that no text has.
-            language.ambiguous.limits.dropTerminals(gpa);
-            try warnings.append(arena, "max_tokens is not enforced: a part is read by its bytes");
+        const known = alike.find(tag);
+        const number: u32 = if (known) |one| one.language else @intCast(languages.items.len);
+        var own: tables.Warnings = .empty;
+        if (known == null) {
+            try languages.ensureUnusedCapacity(gpa, 1);
+            const language = compilePart(gpa, arena, vocabulary, trie, tag, &own, budget, diag) catch |e| {
+                const failed = failAt(tag.place, e, diag);
+                if (failed != error.Failed or !descriptor.skips_bad_tags or !isOfTag(budget, diag)) return failed;
+                const warning = try std.fmt.allocPrint(arena, "left out: {s}", .{diag.message()});
+                try addWarning(arena, warnings, warning);
+                left_out = left_out orelse warning;
+                diag.clear();
+                continue;
+            };
+            languages.appendAssumeCapacity(.init(gpa, trie, language));
+            try alike.put(.{ .tag = tag, .language = number, .warnings = own.items });
         }
-        parts_name_tokens = parts_name_tokens or language.namesTokens();
-        try placeWarnings(arena, warnings, n_warnings, tag.place);
+        for (if (known) |one| one.warnings else own.items) |warning| {
+            try addWarning(arena, warnings, try std.fmt.allocPrint(arena, "{s}: {s}", .{ tag.place, warning }));
+        }
         try kept.append(arena, tag.*);
-        try parts.append(gpa, .init(gpa, trie, language, end, undefined));
+        try parts.append(gpa, .{ .language = number, .end = end, .behind = undefined });
     }
-    if (kept.items.len == 0 and descriptor.tags.len > 0) try descriptor.forbidParts(arena, warnings.items[0], diag);
-    descriptor.tags = kept.items;
+    if (left_out) |why| try descriptor.keep(arena, kept.items, why, diag);
+    var parts_name_tokens = false;
+    for (languages.items) |*shared| parts_name_tokens = parts_name_tokens or shared.language.namesTokens();
     const automaton = try free_text.build(gpa, arena, &descriptor, budget, diag);
     var free = automaton.free;
     errdefer free.deinit(gpa);
@@ -245,6 +252,8 @@ fn compileTags(
     errdefer named.deinit(gpa);
     const source = try gpa.dupe(u8, text);
     errdefer gpa.free(source);
+    const owned_parts = try parts.toOwnedSlice(gpa);
+    errdefer gpa.free(owned_parts);
     const owned_ends = try ends.toOwnedSlice(gpa);
     errdefer {
         for (owned_ends) |*end| end.deinit(gpa);
@@ -252,7 +261,8 @@ fn compileTags(
     }
     return .{
         .free = free,
-        .parts = try parts.toOwnedSlice(gpa),
+        .parts = owned_parts,
+        .languages = try languages.toOwnedSlice(gpa),
         .ends = owned_ends,
         .named = named,
         .parts_name_tokens = parts_name_tokens,
@@ -269,13 +279,31 @@ fn isOfTag(budget: *Budget, diag: *const Diagnostic) bool {
     return diag.status == .grammar or diag.status == .limit or diag.status == .unsupported;
 }
 
-/// Tells each of a tag's warnings with its place. Tags that are alike, as the ways to call one tool are, tell it once.
-fn placeWarnings(arena: Allocator, warnings: *tables.Warnings, first: usize, place: []const u8) Allocator.Error!void {
-    const own = try arena.dupe([]const u8, warnings.items[first..]);
-    warnings.shrinkRetainingCapacity(first);
-    for (own) |warning| try addWarning(arena, warnings, try std.fmt.allocPrint(arena, "{s}: {s}", .{ place, warning }));
+/// The language of one tag. A failure has no place.
+fn compilePart(
+    gpa: Allocator,
+    arena: Allocator,
+    vocabulary: *const Vocabulary,
+    trie: *const ByteTrie,
+    tag: *const tags.Tag,
+    warnings: *tables.Warnings,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!Language {
+    const source = try sourceOf(arena, tag) orelse {
+        return diag.fail(.grammar, "no part is given: json_schema, regex, lark, gbnf, ebnf or choices", .{});
+    };
+    var language = try languageOf(gpa, arena, vocabulary, trie, source, warnings, budget, diag);
+    if (language == .ambiguous and !language.ambiguous.limits.isEmpty()) {
+        // The rules are still those between which terminals stand that no text has.
+        language.ambiguous.limits.dropTerminals(gpa);
+        errdefer language.deinit(gpa, .owned);
+        try warnings.append(arena, "max_tokens is not enforced: a part is read by its bytes");
+    }
+    return language;
 }
 
+/// Tags that are alike, as the ways to call one tool are, tell a warning once.
 fn addWarning(arena: Allocator, warnings: *tables.Warnings, warning: []const u8) Allocator.Error!void {
     for (warnings.items) |other| if (std.mem.eql(u8, other, warning)) return;
     try warnings.append(arena, warning);

@@ -12,11 +12,16 @@ const FreeText = @import("engine").free_text.FreeText;
 const Behind = @import("engine").tags.Behind;
 const symbols = @import("engine").tag_symbols;
 const Symbol = symbols.Symbol;
+const begin_texts = @import("begin_texts.zig");
+const BeginTexts = begin_texts.BeginTexts;
+const Codes = begin_texts.Codes;
 const Descriptor = @import("descriptor.zig").Descriptor;
 const Marker = @import("markers.zig").Marker;
 
-/// ELIZA_TAGS_TEXT_BYTES_MAX of the header: of all triggers, begin texts and excluded texts together.
+/// ELIZA_TAGS_TEXT_BYTES_MAX of the header: of all triggers and excluded texts together, and of begin texts that are triggers.
 pub const text_bytes_max = 16384;
+/// ELIZA_TAGS_BEGIN_BYTES_MAX of the header: of all begin texts together.
+pub const begin_bytes_max = 1 << 20;
 
 const Error = Allocator.Error || diagnostic.Error;
 const what = "the automaton of free text";
@@ -29,7 +34,14 @@ pub const Automaton = struct {
 };
 
 pub fn build(gpa: Allocator, arena: Allocator, d: *const Descriptor, budget: *Budget, diag: *Diagnostic) Error!Automaton {
-    var b: Builder = .{ .arena = arena, .d = d, .budget = budget, .diag = diag, .triggers = d.triggers };
+    var b: Builder = .{
+        .arena = arena,
+        .d = d,
+        .budget = budget,
+        .diag = diag,
+        .triggers = d.triggers,
+        .texts = .{ .arena = arena },
+    };
     try b.findBegins();
     try b.check();
     try b.addTexts();
@@ -48,16 +60,15 @@ const Builder = struct {
     triggers: []const Marker,
     /// [tag]: with that of its row.
     begins: []Marker = &.{},
+    /// Of free text.
     nodes: ArrayList(Node) = .empty,
-    /// The nodes of free text are below it, then come those before the end texts of rows, then those behind triggers.
-    n_text_nodes: u32 = 0,
-    first_behind_trigger: u32 = 0,
-    /// [row]: where its end text must follow.
+    texts: BeginTexts,
+    /// Roots in `texts`. [row]: where its end text must follow.
     closings: []u32 = &.{},
     /// [row]: where its end text may follow, or another part.
     goings_on: []u32 = &.{},
-    /// [trigger]: where its begin texts go on, or the part.
-    behind: []Outcome = &.{},
+    /// [trigger]: where its begin texts go on.
+    behind: []u32 = &.{},
     /// Symbols and edges that are looked at up to the next check of the budget.
     left: usize = check_interval,
 
@@ -71,7 +82,7 @@ const Builder = struct {
     };
     const Edge = struct { symbol: Symbol, node: u32 };
     /// What it means that a node is reached.
-    const Outcome = union(enum) { state, excluded, trigger: u32, part: u32, node: u32, outside };
+    const Outcome = union(enum) { state, excluded, trigger: u32 };
     const root = 0;
 
     fn findBegins(b: *Builder) Error!void {
@@ -79,12 +90,17 @@ const Builder = struct {
         b.begins = try b.arena.alloc(Marker, d.tags.len);
         for (b.begins, d.tags) |*begin, *tag| {
             if (tag.begin.symbols.len == 0) return b.diag.fail(.grammar, "{s}.begin: empty, or not given", .{tag.place});
-            begin.* = if (tag.row) |row| try .joined(b.arena, &.{ d.rows[row].begin, tag.begin }) else tag.begin;
+            begin.* = try d.beginOf(b.arena, tag);
         }
         if (b.triggers.len > 0) return;
         var triggers: ArrayList(Marker) = .empty;
         for (d.tags) |*tag| if (tag.row == null) try triggers.append(b.arena, tag.begin);
-        for (d.rows) |*row| try triggers.append(b.arena, row.begin);
+        for (d.rows, 0..) |*row, i| {
+            const has_tags = for (d.tags) |*tag| {
+                if (tag.row == @as(u32, @intCast(i))) break true;
+            } else false;
+            if (has_tags) try triggers.append(b.arena, row.begin);
+        }
         b.triggers = triggers.items;
     }
 
@@ -110,16 +126,14 @@ const Builder = struct {
             return b.diag.fail(.grammar, "at_least: {d} parts, but stop_after_first", .{d.count.least});
         }
         var n_bytes: usize = d.after.symbols.len;
-        for (b.begins) |begin| n_bytes += begin.symbols.len;
-        for (d.triggers) |marker| n_bytes += marker.symbols.len;
+        for (b.triggers) |marker| n_bytes += marker.symbols.len;
         for (d.excludes) |marker| n_bytes += marker.symbols.len;
-        for (d.tags) |*tag| if (tag.row) |row| {
-            n_bytes += d.rows[row].separator.symbols.len;
-        };
         if (n_bytes > text_bytes_max) {
-            const message = "{d} bytes of triggers, begin texts and excluded texts are more than {d}";
-            return b.diag.fail(.limit, message, .{ n_bytes, text_bytes_max });
+            const advice = if (d.triggers.len == 0) ": give triggers that several begin texts begin with" else "";
+            const message = "{d} bytes of triggers and excluded texts are more than {d}{s}";
+            return b.diag.fail(.limit, message, .{ n_bytes, text_bytes_max, advice });
         }
+        try b.checkBegins();
         for (b.triggers, 0..) |one, i| {
             try b.budget.check(what, b.diag);
             for (b.triggers, 0..) |other, j| if (i != j and std.mem.find(Symbol, one.symbols, other.symbols) != null) {
@@ -140,45 +154,48 @@ const Builder = struct {
         }
     }
 
+    fn checkBegins(b: *Builder) Error!void {
+        const d = b.d;
+        var n_bytes: usize = 0;
+        for (d.tags, b.begins) |*tag, begin| {
+            n_bytes += begin.symbols.len;
+            if (tag.row) |row| n_bytes += d.rows[row].separator.symbols.len + tag.begin.symbols.len;
+            if (n_bytes <= begin_bytes_max) continue;
+            return b.diag.fail(.limit, "{s}.begin: the begin texts have more than {d} bytes", .{ tag.place, begin_bytes_max });
+        }
+    }
+
     /// Free text.
     fn addTexts(b: *Builder) Error!void {
         _ = try b.addNode();
         for (b.d.excludes) |marker| b.nodes.items[try b.addText(root, marker.symbols)].outcome = .excluded;
         for (b.triggers, 0..) |marker, i| b.nodes.items[try b.addText(root, marker.symbols)].outcome = .{ .trigger = @intCast(i) };
-        b.n_text_nodes = @intCast(b.nodes.items.len);
     }
 
     /// The end texts of rows, where no other part may come.
     fn addClosings(b: *Builder) Error!void {
         b.closings = try b.arena.alloc(u32, b.d.rows.len);
         for (b.closings, b.d.rows) |*closing, *row| {
-            closing.* = try b.addNode();
-            b.nodes.items[try b.addText(closing.*, row.end.symbols)].outcome = .outside;
+            closing.* = try b.texts.addRoot();
+            try b.addEnd(closing.*, row.end);
         }
-        b.first_behind_trigger = @intCast(b.nodes.items.len);
     }
 
     /// What follows triggers.
     fn addBegins(b: *Builder) Error!void {
-        b.behind = try b.arena.alloc(Outcome, b.triggers.len);
-        @memset(b.behind, .excluded);
+        b.behind = try b.arena.alloc(u32, b.triggers.len);
+        for (b.behind) |*from| from.* = try b.texts.addRoot();
+        const is_used = try b.arena.alloc(bool, b.triggers.len);
+        @memset(is_used, false);
         for (b.d.tags, b.begins, 0..) |*tag, begin, i| {
-            try b.budget.check(what, b.diag);
+            if (i % 64 == 0) try b.budget.check(what, b.diag);
             const trigger = for (b.triggers, 0..) |marker, j| {
                 if (std.mem.startsWith(Symbol, begin.symbols, marker.symbols)) break j;
             } else return b.diag.fail(.grammar, "{s}.begin: {f} begins with no trigger", .{ tag.place, quoted(begin.text) });
-            const rest = begin.symbols[b.triggers[trigger].symbols.len..];
-            const start = &b.behind[trigger];
-            if (rest.len == 0) {
-                if (start.* != .excluded) return b.ambiguous(i);
-                start.* = .{ .part = @intCast(i) };
-                continue;
-            }
-            if (start.* == .part) return b.ambiguous(i);
-            if (start.* == .excluded) start.* = .{ .node = try b.addNode() };
-            try b.addChoice(start.node, rest, .{ .part = @intCast(i) }, i);
+            is_used[trigger] = true;
+            try b.addBegin(b.behind[trigger], begin.symbols[b.triggers[trigger].symbols.len..], i);
         }
-        for (b.behind, 0..) |start, i| if (start == .excluded) {
+        for (is_used, 0..) |used, i| if (!used) {
             return b.diag.fail(.grammar, "triggers[{d}]: no begin text begins with {f}", .{ i, quoted(b.triggers[i].text) });
         };
     }
@@ -186,44 +203,43 @@ const Builder = struct {
     /// What follows the parts of rows.
     fn addRows(b: *Builder) Error!void {
         b.goings_on = try b.arena.alloc(u32, b.d.rows.len);
-        for (b.goings_on, b.d.rows) |*node, *row| {
-            node.* = try b.addNode();
-            b.nodes.items[try b.addText(node.*, row.end.symbols)].outcome = .outside;
+        for (b.goings_on, b.d.rows) |*from, *row| {
+            from.* = try b.texts.addRoot();
+            try b.addEnd(from.*, row.end);
         }
         for (b.d.tags, 0..) |*tag, i| if (tag.row) |row| {
-            try b.budget.check(what, b.diag);
+            if (i % 64 == 0) try b.budget.check(what, b.diag);
             const text = try std.mem.concat(b.arena, Symbol, &.{ b.d.rows[row].separator.symbols, tag.begin.symbols });
-            try b.addChoice(b.goings_on[row], text, .{ .part = @intCast(i) }, i);
+            try b.addBegin(b.goings_on[row], text, i);
         };
     }
 
-    /// One of several texts, none of which may be the beginning of another.
-    fn addChoice(b: *Builder, from: u32, text: []const Symbol, outcome: Outcome, tag: usize) Error!void {
-        var node = from;
-        for (text) |symbol| {
-            if (b.nodes.items[node].outcome != .state) return b.ambiguous(tag);
-            node = try b.addSymbol(node, symbol);
-        }
-        if (b.nodes.items[node].outcome != .state or b.nodes.items[node].children.items.len > 0) return b.ambiguous(tag);
-        b.nodes.items[node].outcome = outcome;
+    fn addEnd(b: *Builder, from: u32, end: Marker) Error!void {
+        b.texts.add(from, end.symbols, .outside) catch |e| switch (e) {
+            error.OutOfMemory => return error.OutOfMemory,
+            error.Ambiguous => unreachable, // the first one
+        };
     }
 
-    fn ambiguous(b: *Builder, tag: usize) diagnostic.Error {
-        return b.diag.fail(
-            .grammar,
-            "{s}.begin: {f} begins with another begin text or end text, or that with it: only the shorter one would count",
-            .{ b.d.tags[tag].place, quoted(b.begins[tag].text) },
-        );
+    fn addBegin(b: *Builder, from: u32, text: []const Symbol, tag: usize) Error!void {
+        b.texts.add(from, text, .{ .part = @intCast(tag) }) catch |e| switch (e) {
+            error.OutOfMemory => return error.OutOfMemory,
+            error.Ambiguous => return b.diag.fail(
+                .grammar,
+                "{s}.begin: {f} is another begin text, or begins with the end text of its row, or that with it",
+                .{ b.d.tags[tag].place, quoted(b.begins[tag].text) },
+            ),
+        };
     }
 
     fn findBehind(b: *const Builder) Error![]const Behind {
-        const n_before: u32 = @intCast(b.d.after.symbols.len);
-        const last: u32 = if (b.d.count.stop_after_first) Behind.finished else n_before + root;
+        const outside: u32 = @intCast(b.d.after.symbols.len + root);
+        const last: u32 = if (b.d.count.stop_after_first) Behind.finished else outside;
         const behind = try b.arena.alloc(Behind, b.d.tags.len);
         for (behind, b.d.tags) |*one, *tag| one.* = if (tag.row) |row|
-            .{ .state = n_before + b.goings_on[row], .last = n_before + b.closings[row], .is_row = true }
+            .{ .state = b.texts.stateOf(b.goings_on[row]), .last = b.texts.stateOf(b.closings[row]), .is_row = true }
         else
-            .{ .state = n_before + root, .last = last, .is_row = false };
+            .{ .state = outside, .last = last, .is_row = false };
         return behind;
     }
 
@@ -290,46 +306,73 @@ const Builder = struct {
 
     fn finish(b: *Builder, gpa: Allocator) Error!FreeText {
         const n_before: u32 = @intCast(b.d.after.symbols.len);
-        const n_states: u32 = n_before + @as(u32, @intCast(b.nodes.items.len));
-        if (n_states + b.d.tags.len + 1 >= FreeText.dead) return b.diag.fail(.limit, "{s} has too many states", .{what});
+        const n_text: u32 = n_before + @as(u32, @intCast(b.nodes.items.len));
+        const roots = try std.mem.concat(b.arena, u32, &.{ b.closings, b.behind, b.goings_on });
+        const first_open = try b.texts.number(n_text, roots, b.closings.len);
+        const n_chains: u32 = @intCast(b.texts.chains.items.len);
+        const n_branches: u32 = @intCast(b.texts.branches.items.len);
+        const n_states = n_text + n_chains + n_branches;
         var f: FreeText = .{
             .classes = undefined,
             .token_classes = &.{},
             .n_classes = 0,
             .next = &.{},
+            .chains = &.{},
+            .n_text = n_text,
+            .first_branch = n_text + n_chains,
+            .pending = &.{},
+            .first_pending = n_states - b.texts.n_pending,
             .n_states = n_states,
-            .first_closing = n_before + b.n_text_nodes,
-            .first_behind_trigger = n_before + b.first_behind_trigger,
+            .first_closing = n_text,
+            .first_behind_trigger = n_text + first_open,
             .initial = if (n_before > 0) 0 else n_before + root,
             .outside = n_before + root,
             .may_begin = &.{},
         };
+        const outside: u32 = if (b.d.count.stop_after_first) n_states + @as(u32, @intCast(b.d.tags.len)) else f.outside;
+        const codes: Codes = .{ .n_states = n_states, .outside = outside };
         const token_classes = try gpa.alloc(u16, b.d.markers.ids.items.len);
         errdefer gpa.free(token_classes);
         f.token_classes = token_classes;
         var of_class: [symbols_max]Symbol = undefined;
         b.classify(&f, token_classes, &of_class);
-        try b.budget.take(@as(u64, n_states) * f.n_classes * 2, what, b.diag);
-        const next = try gpa.alloc(u16, n_states * f.n_classes);
+        const n_rows = n_text + n_branches;
+        try b.budget.take(@as(u64, n_rows) * f.n_classes * 4 + 2 * n_chains, what, b.diag);
+        const next = try gpa.alloc(u32, n_rows * f.n_classes);
         errdefer gpa.free(next);
         for (of_class[0..f.n_classes], 0..) |symbol, class| {
+            try b.budget.check(what, b.diag);
             for (0..n_before) |state| next[state * f.n_classes + class] = try b.beforeAfter(state, symbol);
-            for (b.nodes.items, 0..) |_, node| next[(n_before + node) * f.n_classes + class] = try b.afterNode(@intCast(node), symbol, &f);
+            for (0..b.nodes.items.len) |node| {
+                next[(n_before + node) * f.n_classes + class] = try b.afterNode(@intCast(node), symbol, &codes, n_before);
+            }
+        }
+        for (b.texts.branches.items, n_text..) |branch, row| {
+            if (row % 256 == 0) try b.budget.check(what, b.diag);
+            b.texts.fillRow(branch, next[row * f.n_classes ..][0..f.n_classes], &codes, &f);
         }
         f.next = next;
+        const pending = try gpa.alloc(u32, b.texts.n_pending);
+        errdefer gpa.free(pending);
+        for (pending, b.texts.branches.items[n_branches - pending.len ..]) |*part, branch| part.* = b.texts.pendingOf(branch);
+        f.pending = pending;
+        b.texts.finishChains(n_text, &codes);
+        f.chains = try gpa.dupe(Symbol, b.texts.chains.items);
+        errdefer gpa.free(f.chains);
         f.may_begin = try b.findWhereMayBegin(gpa, &f);
         return f;
     }
 
     const symbols_max = @as(usize, symbols.first_token) + symbols.named_max;
 
-    /// Writes a symbol of each class. Those that are in no text are alike.
+    /// Writes a symbol of each class. Those that no row tells apart are alike.
     fn classify(b: *const Builder, f: *FreeText, token_classes: []u16, of_class: *[symbols_max]Symbol) void {
         var used: [symbols_max]bool = @splat(false);
         for (b.d.after.symbols) |symbol| used[symbol] = true;
         for (b.nodes.items) |*node| for (node.children.items) |edge| {
             used[edge.symbol] = true;
         };
+        for (b.texts.edges.items) |*edge| used[edge.symbol] = true;
         var others: ?u16 = null;
         for (0..symbols.first_token + token_classes.len) |symbol| {
             var class: u16 = @intCast(f.n_classes);
@@ -343,7 +386,7 @@ const Builder = struct {
     }
 
     /// The longest beginning of `after` that ends here.
-    fn beforeAfter(b: *Builder, state: usize, symbol: Symbol) Error!u16 {
+    fn beforeAfter(b: *Builder, state: usize, symbol: Symbol) Error!u32 {
         const text = b.d.after.symbols;
         var n = state + 1;
         while (n > 0) : (n -= 1) {
@@ -353,27 +396,18 @@ const Builder = struct {
         return 0;
     }
 
-    fn afterNode(b: *Builder, node: u32, symbol: Symbol, f: *const FreeText) Error!u16 {
-        const n_before = f.outside - root;
-        const next = if (node < b.n_text_nodes) try b.goTo(node, symbol) else try b.child(node, symbol) orelse return FreeText.dead;
-        const part: u32 = switch (b.nodes.items[next].outcome) {
-            .state => return @intCast(n_before + next),
-            .excluded => return FreeText.dead,
-            .part => |part| part,
-            .trigger => |trigger| switch (b.behind[trigger]) {
-                .part => |part| part,
-                .node => |start| return @intCast(n_before + start),
-                else => unreachable,
-            },
-            .outside => if (b.d.count.stop_after_first) @intCast(b.d.tags.len) else return @intCast(f.outside),
-            .node => unreachable,
+    fn afterNode(b: *Builder, node: u32, symbol: Symbol, codes: *const Codes, n_before: u32) Error!u32 {
+        const next = try b.goTo(node, symbol);
+        return switch (b.nodes.items[next].outcome) {
+            .state => n_before + next,
+            .excluded => FreeText.dead,
+            .trigger => |trigger| b.texts.codeOf(b.behind[trigger], codes),
         };
-        return @intCast(f.n_states + part);
     }
 
     /// From the states from which a part begins back to all that lead there.
     fn findWhereMayBegin(b: *Builder, gpa: Allocator, f: *const FreeText) Error![]bool {
-        const may_begin = try gpa.alloc(bool, f.n_states);
+        const may_begin = try gpa.alloc(bool, f.n_text);
         errdefer gpa.free(may_begin);
         @memset(may_begin, b.d.excludes.len == 0);
         if (b.d.excludes.len == 0) return may_begin;
@@ -384,7 +418,7 @@ const Builder = struct {
                 if (may.*) continue;
                 try b.budget.check(what, b.diag);
                 for (f.next[state * f.n_classes ..][0..f.n_classes]) |next| {
-                    may.* = may.* or next != FreeText.dead and (next >= f.n_states or may_begin[next]);
+                    may.* = may.* or next != FreeText.dead and (next >= f.n_text or may_begin[next]);
                 }
                 has_changed = has_changed or may.*;
             }

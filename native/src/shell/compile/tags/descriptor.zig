@@ -15,6 +15,7 @@ const Container = @import("engine").payload_input.Container;
 const Count = @import("engine").tags.Count;
 const Tokens = @import("engine").vocabulary.Tokens;
 const named_max = @import("engine").tag_symbols.named_max;
+const Symbol = @import("engine").tag_symbols.Symbol;
 const markers_module = @import("markers.zig");
 const Marker = markers_module.Marker;
 const Markers = markers_module.Markers;
@@ -46,12 +47,34 @@ pub const Descriptor = struct {
     count: Count = .{},
     markers: Markers,
 
-    /// No tag is left, of those that there were: free text has no trigger then. `why` tells of the first.
-    pub fn forbidParts(d: *Descriptor, arena: Allocator, why: []const u8, diag: *Diagnostic) (Allocator.Error || diagnostic.Error)!void {
-        if (d.count.least > 0 or d.triggers.len == 0) return diag.fail(.grammar, "tags: none is left; {s}", .{why});
-        d.excludes = try std.mem.concat(arena, Marker, &.{ d.excludes, d.triggers });
-        d.triggers = &.{};
-        d.rows = &.{};
+    /// Leaves out all tags but these, and lets no trigger come that none of them has. `why` tells of the first that is left out.
+    pub fn keep(
+        d: *Descriptor,
+        arena: Allocator,
+        kept: []const Tag,
+        why: []const u8,
+        diag: *Diagnostic,
+    ) (Allocator.Error || diagnostic.Error)!void {
+        if (kept.len == 0 and (d.count.least > 0 or d.triggers.len == 0)) return diag.fail(.grammar, "tags: none is left; {s}", .{why});
+        d.tags = kept;
+        var triggers: ArrayList(Marker) = .empty;
+        var excludes: ArrayList(Marker) = .empty;
+        try excludes.appendSlice(arena, d.excludes);
+        for (d.triggers) |trigger| try (if (try d.isUsed(arena, trigger)) &triggers else &excludes).append(arena, trigger);
+        d.triggers = triggers.items;
+        d.excludes = excludes.items;
+    }
+
+    fn isUsed(d: *const Descriptor, arena: Allocator, trigger: Marker) Allocator.Error!bool {
+        for (d.tags) |*tag| {
+            if (std.mem.startsWith(Symbol, (try d.beginOf(arena, tag)).symbols, trigger.symbols)) return true;
+        }
+        return false;
+    }
+
+    /// With that of its row.
+    pub fn beginOf(d: *const Descriptor, arena: Allocator, tag: *const Tag) Allocator.Error!Marker {
+        return if (tag.row) |row| .joined(arena, &.{ d.rows[row].begin, tag.begin }) else tag.begin;
     }
 };
 
@@ -62,6 +85,8 @@ pub const Tag = struct {
     end: Marker = .{},
     content: Content = .nothing,
     schema_options: ?SchemaOptions = null,
+    /// As they stand in the descriptor.
+    options_text: []const u8 = "",
     /// Of an object of `json_schema`, as parameters. Null: it is JSON.
     style: ?Style = null,
     /// Of `rows`.
@@ -139,6 +164,8 @@ const Parser = struct {
     tag: Tag = .{},
     separator: Marker = .{},
     is_in_row: bool = false,
+    /// Of which the tokens are named: a bit for each.
+    styles: u32 = 0,
     rows: ArrayList(Row) = .empty,
     n_tags: usize = 0,
     token: ?u32 = null,
@@ -315,8 +342,9 @@ const Parser = struct {
         p.separator = .{};
         try p.object(of_tag);
         try p.checkOptions();
-        if (p.tag.style) |style| for (style.texts().all()) |one| {
-            _ = p.out.markers.ofText(one) catch |e| return p.markerError(e);
+        if (p.tag.style) |style| if (p.styles & @as(u32, 1) << @intCast(@backingInt(style)) == 0) {
+            p.styles |= @as(u32, 1) << @intCast(@backingInt(style));
+            for (style.texts().all()) |one| _ = p.out.markers.ofText(one) catch |e| return p.markerError(e);
         };
         return p.tag;
     }
@@ -455,8 +483,10 @@ const Parser = struct {
     }
 
     fn readSchemaOptions(p: *Parser) Error!void {
+        const first = p.reader.in.at;
         p.tag.schema_options = .{};
-        return p.object(of_schema_options);
+        try p.object(of_schema_options);
+        p.tag.options_text = p.reader.in.bytes[first..p.reader.in.at];
     }
 
     /// As XGrammar has it.

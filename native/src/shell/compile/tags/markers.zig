@@ -4,6 +4,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const text_sort = @import("engine").text_sort;
 const message = @import("message");
 const Tokens = @import("engine").vocabulary.Tokens;
 const symbols = @import("engine").tag_symbols;
@@ -32,8 +33,8 @@ pub const Marker = struct {
 pub const Markers = struct {
     arena: Allocator,
     tokens: *const Tokens,
-    /// Control tokens that have a text, by its first byte. Null until they are needed.
-    control: ?*[256]ArrayList(u32) = null,
+    /// Control tokens that have a text. Null until they are needed.
+    control: ?*Control = null,
     /// [symbol - first_token].
     ids: ArrayList(u32) = .empty,
 
@@ -101,21 +102,15 @@ pub const Markers = struct {
     fn controlAt(m: *Markers, text: []const u8) Allocator.Error!?u32 {
         if (text.len == 0) return null;
         const control = m.control orelse try m.findControl();
-        const list = &control[text[0]];
-        while (true) {
-            var longest: ?usize = null;
-            var n: usize = 0;
-            for (list.items, 0..) |token, i| {
-                const bytes = m.tokens.bytesOf(token);
-                if (bytes.len <= n or !std.mem.startsWith(u8, text, bytes)) continue;
-                longest = i;
-                n = bytes.len;
-            }
-            const found = longest orelse return null;
-            const token = list.items[found];
-            if (m.numberOf(token) != null or m.findText(text[0..n]) == null) return token;
-            _ = list.swapRemove(found);
+        if (!control.first_bytes[text[0]]) return null;
+        var at = control.before(m.tokens, text);
+        while (at) |i| : (at = control.shorter[i]) {
+            const bytes = m.tokens.bytesOf(control.tokens[i]);
+            if (control.is_text[i] or !std.mem.startsWith(u8, text, bytes)) continue;
+            if (m.numberOf(control.tokens[i]) != null or m.findText(bytes) == null) return control.tokens[i];
+            control.is_text[i] = true;
         }
+        return null;
     }
 
     /// A token of text.
@@ -127,15 +122,53 @@ pub const Markers = struct {
         return null;
     }
 
-    fn findControl(m: *Markers) Allocator.Error!*[256]ArrayList(u32) {
-        const control = try m.arena.create([256]ArrayList(u32));
-        control.* = @splat(.empty);
+    fn findControl(m: *Markers) Allocator.Error!*Control {
+        const control = try m.arena.create(Control);
+        control.* = .{};
         m.control = control;
+        var texts: ArrayList(text_sort.Text) = .empty;
         for (m.tokens.flags, 0..) |flags, i| {
             if (flags.unused or !flags.special and !flags.end_of_generation) continue;
             const bytes = m.tokens.bytesOf(@intCast(i));
-            if (bytes.len > 0) try control[bytes[0]].append(m.arena, @intCast(i));
+            if (bytes.len == 0) continue;
+            try texts.append(m.arena, .of(bytes, i));
+            control.first_bytes[bytes[0]] = true;
+        }
+        try text_sort.sort(m.arena, texts.items);
+        const tokens = try m.arena.alloc(u32, texts.items.len);
+        for (tokens, texts.items) |*token, text| token.* = @intCast(text.place);
+        control.shorter = try m.arena.alloc(?u32, tokens.len);
+        control.is_text = try m.arena.alloc(bool, tokens.len);
+        @memset(control.is_text, false);
+        control.tokens = tokens;
+        for (tokens, control.shorter, 0..) |token, *shorter, i| {
+            shorter.* = if (i == 0) null else @intCast(i - 1);
+            while (shorter.*) |other| {
+                if (std.mem.startsWith(u8, m.tokens.bytesOf(token), m.tokens.bytesOf(tokens[other]))) break;
+                shorter.* = control.shorter[other];
+            }
         }
         return control;
+    }
+};
+
+/// In the order of their texts.
+const Control = struct {
+    tokens: []const u32 = &.{},
+    /// The longest one before that the text begins with.
+    shorter: []?u32 = &.{},
+    /// Whether a token of text spells it, too.
+    is_text: []bool = &.{},
+    first_bytes: [256]bool = @splat(false),
+
+    /// The last one that is not behind a text in their order: all that the text begins with begin that one, or are it.
+    fn before(control: *const Control, tokens: *const Tokens, text: []const u8) ?u32 {
+        var low: usize = 0;
+        var high = control.tokens.len;
+        while (low < high) {
+            const middle = low + (high - low) / 2;
+            if (std.mem.order(u8, tokens.bytesOf(control.tokens[middle]), text) == .gt) high = middle else low = middle + 1;
+        }
+        return if (low == 0) null else @intCast(low - 1);
     }
 };
