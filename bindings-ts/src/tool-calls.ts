@@ -97,6 +97,7 @@ export class ToolCalls {
   readonly #template: ToolTemplate;
   readonly #after: string;
   readonly #calls: Call[];
+  /** The longer ones first, of which a shorter one may be the beginning. */
   readonly #byBegin: ReadonlyMap<string, Call>;
   readonly #begins: RegExp;
 
@@ -120,7 +121,8 @@ export class ToolCalls {
         }
       }),
     );
-    this.#byBegin = new Map(this.#calls.map((call) => [call.begin, call]));
+    const longestFirst = this.#calls.toSorted((a, b) => b.begin.length - a.begin.length);
+    this.#byBegin = new Map(longestFirst.map((call) => [call.begin, call]));
     this.#begins = new RegExp([...this.#byBegin.keys()].map(escaped).join("|") || "(?!)", "g");
     this.descriptor = this.#describe(choice, parallelToolCalls && choice.parallel, skips);
   }
@@ -180,7 +182,7 @@ export class ToolCalls {
         break;
       }
       const behind = end;
-      call = this.#calls.find((one) => one.row === row && text.startsWith(one.nextBegin, behind));
+      call = [...this.#byBegin.values()].find((one) => one.row === row && text.startsWith(one.nextBegin, behind));
       first = end + (call?.nextBegin.length ?? 0);
     }
     return { made, end };

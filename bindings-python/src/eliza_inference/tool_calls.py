@@ -6,7 +6,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,14 +96,8 @@ class ToolCalls:
         self._choice = choose(found, tool_choice)
         self._skips = bad is not None
         shared = {"schema_options": _schema_options(options)} if options else {}
-        self._calls = [
-            call
-            for form in self._template["calls"]
-            for name in self._choice.names or ()
-            if (call := _readable(form, found[name], shared, bad)) is not None
-        ]
-        self._by_begin = {call.begin: call for call in self._calls}
-        self._begins = re.compile("|".join(map(re.escape, self._by_begin)) or "(?!)")
+        chosen = [_readable(found[name], self._template["calls"], shared, bad) for name in self._choice.names or ()]
+        self._calls = [call for calls in zip(*filter(None, chosen), strict=True) for call in calls]
 
     def descriptor(self, parallel_tool_calls: bool) -> dict[str, Any]:
         """For `Constraint.tags`."""
@@ -139,6 +133,16 @@ class ToolCalls:
             calls += made
         return self._message(content + rest[at:], calls)
 
+    @cached_property
+    def _by_begin(self) -> dict[str, _Call]:
+        """The longer ones first, of which a shorter one may be the beginning."""
+        return {call.begin: call for call in sorted(self._calls, key=lambda call: -len(call.begin))}
+
+    @cached_property
+    def _begins(self) -> re.Pattern[str]:
+        """Made when a text is parsed: with many tools it takes longer than their constraint."""
+        return re.compile("|".join(map(re.escape, self._by_begin)) or "(?!)")
+
     def _read(self, text: str, begin: re.Match[str]) -> tuple[list[dict[str, Any]], int]:
         """The calls that begin here, and where they end."""
         made: list[dict[str, Any]] = []
@@ -155,8 +159,11 @@ class ToolCalls:
             if text.startswith(call.row["end"], end):
                 end += len(call.row["end"])
                 break
-            others = [one for one in self._calls if one.row is call.row and text.startswith(one.next_begin, end)]
-            call = others[0] if others else None
+            row, ended = call.row, end
+            others = (
+                one for one in self._by_begin.values() if one.row is row and text.startswith(one.next_begin, ended)
+            )
+            call = next(others, None)
             first = end + len(call.next_begin) if call else end
         return made, end
 
@@ -185,36 +192,38 @@ def _known(template: ToolTemplate | str) -> ToolTemplate:
 
 
 def _readable(
-    form: Mapping[str, Any], tool: ToolDefinition, shared: Mapping[str, Any], bad: list[str] | None
-) -> _Call | None:
-    """A call, unless the tool is left out."""
+    tool: ToolDefinition, forms: Iterable[Mapping[str, Any]], shared: Mapping[str, Any], bad: list[str] | None
+) -> list[_Call] | None:
+    """The ways to call a tool, unless it is left out."""
+    label = label_of(tool.name)
     try:
-        return _call(form, tool, shared)
+        schema = None
+        if tool.custom is None or not all("custom" in form for form in forms):
+            schema = schema_text(label, json_arguments(tool))[0]
+        return [_call(form, tool, label, schema, shared) for form in forms]
     except (InvalidArgumentError, UnsupportedError) as error:
         if bad is None:
             raise
-        if left_out(error) not in bad:
-            bad.append(left_out(error))
+        bad.append(left_out(error))
         return None
 
 
-def _call(form: Mapping[str, Any], tool: ToolDefinition, shared: Mapping[str, Any]) -> _Call:
-    name = json.dumps(tool.name, ensure_ascii=False)
-    label = label_of(tool.name)
-    custom = form.get("custom") if tool.custom is not None else None
-    begin = form["before_name"] + (name[1:-1] if form["name"] == "json" else tool.name)
+def _call(
+    form: Mapping[str, Any], tool: ToolDefinition, label: str, schema: str | None, shared: Mapping[str, Any]
+) -> _Call:
+    name = json.dumps(tool.name, ensure_ascii=False)[1:-1] if form["name"] == "json" else tool.name
+    begin = form["before_name"] + name
     row = form.get("row")
-    if custom is not None:
-        begin, end = begin + custom["after_name"], custom["end"]
-        return _in_row(tool, begin, end, row, {"name": label, "begin": begin, "end": end, **(tool.custom or {})}, None)
+    if tool.custom is not None and "custom" in form:
+        begin, end = begin + form["custom"]["after_name"], form["custom"]["end"]
+        return _in_row(tool, begin, end, row, {"name": label, "begin": begin, "end": end, **tool.custom}, None)
     begin, end = begin + form["after_name"], form["end"]
-    schema = schema_text(label, json_arguments(tool))[0]
     tag = {"name": label, "begin": begin, "end": end, "json_schema": schema, **shared}
     parameters = None
     if (arguments := form.get("arguments")) is not None:
         tag["style"] = arguments["style"]
         said = shared.get("schema_options", {})
-        parameters = Parameters(arguments, schema, said.get("documents", {}), said.get("draft", ""))
+        parameters = Parameters(arguments, schema or "", said.get("documents", {}), said.get("draft", ""))
     return _in_row(tool, begin, end, row, tag, parameters)
 
 
