@@ -1,4 +1,4 @@
-"""Constrained generation with llama-cpp-python.
+"""Constrained decoding with llama-cpp-python.
 
     from eliza_inference import Constraint, Vocabulary
     from eliza_inference.llama_cpp import generate

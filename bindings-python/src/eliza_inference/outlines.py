@@ -1,4 +1,4 @@
-"""Constrained generation with Outlines, whose `Generator` asks a backend for a logits processor.
+"""Constrained decoding with Outlines, whose `Generator` asks a backend for a logits processor.
 
     import outlines
     from eliza_inference.outlines import generator

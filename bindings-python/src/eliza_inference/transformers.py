@@ -1,4 +1,4 @@
-"""Constrained generation with Hugging Face transformers.
+"""Constrained decoding with Hugging Face transformers.
 
     from eliza_inference import Constraint, Vocabulary
     from eliza_inference.transformers import generate

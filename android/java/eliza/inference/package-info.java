@@ -1,2 +1,2 @@
-/** Constrained generation with libelizainference: a model in this process says only what is allowed. */
+/** Constrained decoding with libelizainference: a model in this process says only what is allowed. */
 package eliza.inference;
