@@ -49,6 +49,12 @@ def named(letters: str, schema: Json = STRING) -> Json:
     return {f"{letter}{number}": schema for letter in letters for number in EACH}
 
 
+def order_of(member: tuple[str, Json]) -> tuple[str, int]:
+    """The members that are named first come first."""
+    number = member[0][1:]
+    return member[0][0], int(number) if number.isdigit() else 0
+
+
 def pairs(condition: Callable[[int], Json]) -> Json:
     return {
         "type": "object",
@@ -127,6 +133,25 @@ MANY: dict[str, tuple[Json, list[Json], list[Json]]] = {
         pairs(lambda number: {"anyOf": [{"required": [f"a{number}"]}, {"required": [f"b{number}"]}]}),
         [ALL_A, ALL_A | {"b3": ""}],
         [{}, {"a0": ""}],
+    ),
+    "patterns": (
+        {
+            "type": "object",
+            "patternProperties": {f"^t{number} ": {"type": "integer"} for number in EACH},
+            "additionalProperties": False,
+        },
+        [{}, {"t1 a": 1, "t199 ": 2, "t1 b": 3}],
+        [{"t1 a": ""}, {"t1": 1}, {"t200 a": 1}],
+    ),
+    "patterns that match together": (
+        {
+            "type": "object",
+            "patternProperties": {f"^t{number} ": {"type": "integer"} for number in range(40)}
+            | {"z$": {"minimum": 0}, "^t[0-9]+ y": {"maximum": 5}},
+            "additionalProperties": STRING,
+        },
+        [{"t1 a": 9}, {"t1 y": 5, "t2 z": 0, "t3 yz": 5, "other": "", "other z": ""}],
+        [{"t1 y": 6}, {"t2 z": -1}, {"t3 yz": 6}, {"t40 y": 6}, {"other": 1}],
     ),
     "not both of a pair": (
         pairs(lambda number: {"not": {"required": [f"a{number}", f"b{number}"]}}),
@@ -255,8 +280,7 @@ def test_many_conditions_of_different_members(vocabulary: Vocabulary, kind: str,
     schema, valid, invalid = MANY[kind]
     constraint = Constraint.json_schema(vocabulary, schema, space="compact", order=order)
     for document in valid:
-        # The members that are named first come first.
-        ordered = dict(sorted(document.items(), key=lambda member: (member[0][0], int(member[0][1:] or 0))))
+        ordered = dict(sorted(document.items(), key=order_of))
         assert accepts(constraint, spell(ordered, "compact")), document
     for document in invalid:
         assert not accepts(constraint, spell(document, "compact")), document

@@ -30,6 +30,7 @@ const Which = object_plan.Which;
 const Extra = object_plan.Extra;
 const conditions = @import("conditions.zig");
 const layout = @import("condition_layout.zig");
+const key_classes = @import("key_classes.zig");
 const outlook = @import("outlook.zig");
 const Numbers = @import("numbers.zig").Numbers;
 const number_spec = @import("number_spec.zig");
@@ -782,7 +783,7 @@ pub const Alternatives = struct {
         }
         var known: Known = .{
             .key = key,
-            .matched = plan.matchedBy(a.schema, content),
+            .matched = try plan.matchedBy(a.arena.allocator(), a.schema, content),
             .goal = undefined,
             .spelt = (try spelling.quoted(a.arena.allocator(), content))[1..],
             .is_required = plan.isRequired(key),
@@ -818,6 +819,7 @@ pub const Alternatives = struct {
                 .matched = known.matched,
                 .goal = known.goal,
                 .names = names,
+                .unmatched = &.{}, // there is one key alone
                 .possible = known.possible,
                 .certain = known.certain,
             });
@@ -835,7 +837,7 @@ pub const Alternatives = struct {
     }
 
     /// The goal of a member's value, in one of the ways to be what is chosen; null if nothing satisfies it.
-    fn memberGoal(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: u32, chosen: u32, way: usize) Error!?GoalId {
+    fn memberGoal(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: []const u32, chosen: u32, way: usize) Error!?GoalId {
         try a.work();
         var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
@@ -870,7 +872,7 @@ pub const Alternatives = struct {
     }
 
     /// Whether some value can be what is chosen.
-    fn hasMember(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: u32, chosen: u32) Error!bool {
+    fn hasMember(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: []const u32, chosen: u32) Error!bool {
         for (0..plan.nWays(a.schema, key, matched, chosen)) |way| {
             if (try a.memberGoal(plan, key, matched, chosen, way) != null) return true;
         }
@@ -886,7 +888,7 @@ pub const Alternatives = struct {
             n_names += 1;
             of_names |= @as(u32, 1) << @intCast(i);
         };
-        var pairs: Pairs = @splat(@splat(.unknown));
+        const classes = try key_classes.find(arena, a.schema, plan.patterns, a.watch);
         var names: u32 = of_names;
         while (true) : (names = (names -% 1) & of_names) {
             var literals: ArrayList(Literal) = .empty;
@@ -899,12 +901,12 @@ pub const Alternatives = struct {
                 );
             }
             const goal = try a.goals.goal(literals.items);
-            for (0..@as(u32, 1) << @intCast(plan.patterns.len)) |matched| {
-                if (try a.hasDisjoint(plan, &pairs, @intCast(matched))) continue;
-                const value = try a.memberGoal(plan, null, @intCast(matched), 0, 0) orelse continue;
+            for (classes) |class| {
+                const value = try a.memberGoal(plan, null, class.matched, 0, 0) orelse continue;
                 for (try a.goals.expand(goal, .string, a.watch)) |*one| {
                     const extra: Extra = .{
-                        .matched = @intCast(matched),
+                        .matched = class.matched,
+                        .unmatched = class.unmatched,
                         .goal = value,
                         .names = one,
                         .possible = plan.exceptions_all & ~of_names,
@@ -919,27 +921,6 @@ pub const Alternatives = struct {
         }
         return extras.items;
     }
-
-    /// Of the patterns of a plan: whether a text matches both.
-    const Pairs = [goals_module.options_max][goals_module.options_max]Verdict;
-
-    /// Whether two of these patterns have no text in common: then the others need not be looked at.
-    fn hasDisjoint(a: *Alternatives, plan: *const ObjectPlan, pairs: *Pairs, matched: u32) Error!bool {
-        if (@popCount(matched) < 2 or plan.patterns.len < 3) return false;
-        for (0..plan.patterns.len) |i| for (0..i) |j| {
-            if (matched >> @intCast(i) & matched >> @intCast(j) & 1 == 0) continue;
-            const verdict = &pairs[i][j];
-            if (verdict.* == .unknown) {
-                const both = try a.strings(&any_text, &.{ plan.patterns[i], plan.patterns[j] }, &.{}, &.{});
-                if (both) |automaton| automaton.deinit();
-                verdict.* = .of(both != null);
-            }
-            if (verdict.* == .no) return true;
-        };
-        return false;
-    }
-
-    const any_text: Conjunction = .{ .class = .string };
 
     /// How many different extra keys there are, as far as it matters. Those that are few and may be exceptions are
     /// followed one by one: they become known ones.
@@ -988,15 +969,10 @@ pub const Alternatives = struct {
     /// Extra keys of one kind but those that came; null if there are none.
     fn keysOf(a: *Alternatives, plan: *const ObjectPlan, extra: Extra, came: []const []const u8) Error!?*Strings {
         const arena = a.arena.allocator();
-        var matched: ArrayList(u32) = .empty;
-        var unmatched: ArrayList(u32) = .empty;
-        for (plan.patterns, 0..) |pattern, i| {
-            try (if (extra.matched >> @intCast(i) & 1 != 0) &matched else &unmatched).append(arena, pattern);
-        }
         var excluded: ArrayList([]const u8) = .empty;
         for (plan.named) |key| try excluded.append(arena, a.schema.keys[key]);
         for (came) |key| if (!std.mem.eql(u8, key, no_key)) try excluded.append(arena, try spelling.unescaped(arena, key));
-        return a.strings(extra.names, matched.items, unmatched.items, excluded.items);
+        return a.strings(extra.names, extra.matched, extra.unmatched, excluded.items);
     }
 
     // ---- Members
@@ -1233,7 +1209,7 @@ pub const Alternatives = struct {
         var after = at;
         after.count = plan.saturated(at.count + 1);
         var key: ?u32 = null;
-        var matched: u32 = undefined;
+        var matched: []const u32 = undefined;
         var possible: u32 = undefined;
         var plain: GoalId = undefined;
         switch (which) {

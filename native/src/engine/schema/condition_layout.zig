@@ -193,7 +193,7 @@ pub const Who = union(enum) {
     known: u32,
     extra: u32,
 
-    fn keyOf(who: Who, plan: *const ObjectPlan) struct { ?u32, u32, u32 } {
+    fn keyOf(who: Who, plan: *const ObjectPlan) struct { ?u32, []const u32, u32 } {
         return switch (who) {
             .known => |i| .{ plan.known[i].key, plan.known[i].matched, plan.known[i].certain },
             .extra => |i| .{ plan.extras[i].key, plan.extras[i].matched, plan.extras[i].certain },
@@ -218,7 +218,7 @@ pub fn askedBy(
         const i = std.mem.findScalar(NodeId, plan.exceptions, node).?;
         return if (certain >> @intCast(i) & 1 != 0) .never else .nothing;
     }
-    try plan.addOf(arena, schema, node, key, matched, nodes);
+    try ObjectPlan.addOf(arena, schema, node, key, matched, nodes);
     var n: usize = 0;
     for (nodes.items) |literal| switch (schema.nodes[literal.node]) {
         .always => {},

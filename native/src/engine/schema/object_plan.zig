@@ -30,8 +30,8 @@ const Order = @import("form.zig").Order;
 pub const Known = struct {
     /// Null for one that only patterns and names tell, of which there are few.
     key: ?u32,
-    /// Of the patterns of the plan, as bits: those that match.
-    matched: u32,
+    /// Of the patterns of the plan: those that match.
+    matched: []const u32,
     /// Of the value, if it is no exception.
     goal: GoalId,
     /// As it stands in the text, without its first quote.
@@ -46,12 +46,14 @@ pub const Known = struct {
 pub const Extra = struct {
     /// Null unless there is one such key alone, of which something is asked.
     key: ?u32 = null,
-    /// Of the patterns of the plan, as bits: those that match.
-    matched: u32,
+    /// Of the patterns of the plan: those that match.
+    matched: []const u32,
     /// Of the value, if it is no exception.
     goal: GoalId,
     /// What the key must be, beside them.
     names: *const Conjunction,
+    /// Of the patterns of the plan: those that must be asked not to match.
+    unmatched: []const u32,
     possible: u32,
     certain: u32,
 };
@@ -231,7 +233,6 @@ pub const ObjectPlan = struct {
                 if (!has(patterns.items, one.dfa)) try patterns.append(arena, one.dfa);
             }
         };
-        if (patterns.items.len > options_max) return error.TooLarge;
         plan.patterns = patterns.items;
     }
 
@@ -324,12 +325,12 @@ pub const ObjectPlan = struct {
     }
 
     /// Which of the patterns match.
-    pub fn matchedBy(plan: *const ObjectPlan, schema: *const Schema, content: []const u8) u32 {
-        var matched: u32 = 0;
-        for (plan.patterns, 0..) |pattern, i| {
-            if (matches(&schema.dfas[pattern].dfa, content)) matched |= @as(u32, 1) << @intCast(i);
+    pub fn matchedBy(plan: *const ObjectPlan, arena: Allocator, schema: *const Schema, content: []const u8) Allocator.Error![]const u32 {
+        var matched: ArrayList(u32) = .empty;
+        for (plan.patterns) |pattern| {
+            if (matches(&schema.dfas[pattern].dfa, content)) try matched.append(arena, pattern);
         }
-        return matched;
+        return matched.items;
     }
 
     /// Adds the literals of the value of a member: `key` null for an extra one. Exceptions that are chosen
@@ -339,18 +340,18 @@ pub const ObjectPlan = struct {
         arena: Allocator,
         schema: *const Schema,
         key: ?u32,
-        matched: u32,
+        matched: []const u32,
         chosen: u32,
         way: usize,
         literals: *ArrayList(Literal),
     ) Allocator.Error!void {
-        for (plan.members) |node| try plan.addOf(arena, schema, node, key, matched, literals);
+        for (plan.members) |node| try addOf(arena, schema, node, key, matched, literals);
         for (plan.unlike) |one| if (one.key == key) try literals.append(arena, .no(one.value));
         var left = way;
         for (plan.exceptions, 0..) |node, i| {
             if (chosen >> @intCast(i) & 1 == 0) continue;
             var own: ArrayList(Literal) = .empty;
-            try plan.addOf(arena, schema, node, key, matched, &own);
+            try addOf(arena, schema, node, key, matched, &own);
             try literals.append(arena, .no(own.items[left % own.items.len].node));
             left /= own.items.len;
         }
@@ -359,29 +360,28 @@ pub const ObjectPlan = struct {
     }
 
     /// In how many ways a member can be all the exceptions that are chosen.
-    pub fn nWays(plan: *const ObjectPlan, schema: *const Schema, key: ?u32, matched: u32, chosen: u32) usize {
+    pub fn nWays(plan: *const ObjectPlan, schema: *const Schema, key: ?u32, matched: []const u32, chosen: u32) usize {
         var n: usize = 1;
         for (plan.exceptions, 0..) |node, i| {
-            if (chosen >> @intCast(i) & 1 != 0) n *|= plan.nApplied(schema, node, key, matched);
+            if (chosen >> @intCast(i) & 1 != 0) n *|= nApplied(schema, node, key, matched);
         }
         return n;
     }
 
     /// How many nodes of a members assertion apply to a member.
-    fn nApplied(plan: *const ObjectPlan, schema: *const Schema, node: NodeId, key: ?u32, matched: u32) usize {
+    fn nApplied(schema: *const Schema, node: NodeId, key: ?u32, matched: []const u32) usize {
         const atom = membersOf(schema, node) orelse return 0;
         var n: usize = @intFromBool(named(schema, atom, key) != null);
-        for (schema.matching[atom.matching.from..][0..atom.matching.len]) |one| n += @intFromBool(plan.isMatched(one.dfa, matched));
+        for (schema.matching[atom.matching.from..][0..atom.matching.len]) |one| n += @intFromBool(has(matched, one.dfa));
         return @max(n, 1);
     }
 
     pub fn addOf(
-        plan: *const ObjectPlan,
         arena: Allocator,
         schema: *const Schema,
         node: NodeId,
         key: ?u32,
-        matched: u32,
+        matched: []const u32,
         literals: *ArrayList(Literal),
     ) Allocator.Error!void {
         const atom = membersOf(schema, node).?;
@@ -391,16 +391,11 @@ pub const ObjectPlan = struct {
             is_covered = true;
         }
         for (schema.matching[atom.matching.from..][0..atom.matching.len]) |one| {
-            if (!plan.isMatched(one.dfa, matched)) continue;
+            if (!has(matched, one.dfa)) continue;
             try literals.append(arena, .of(one.value));
             is_covered = true;
         }
         if (!is_covered) try literals.append(arena, .of(atom.rest));
-    }
-
-    fn isMatched(plan: *const ObjectPlan, dfa: u32, matched: u32) bool {
-        for (plan.patterns, 0..) |pattern, i| if (pattern == dfa) return matched >> @intCast(i) & 1 != 0;
-        unreachable; // it is one of the plan
     }
 
     /// The range of `by_text` whose texts begin with those of `[low, high)` and then `byte`, at `depth`.
