@@ -105,6 +105,16 @@ pub const Compiler = struct {
         );
     }
 
+    /// The last schema, but for the root, of which a test is true, as its place; the further from the root, the later it comes.
+    pub fn lastPlace(c: *Compiler, buffer: []u8, context: anytype, comptime is: fn (@TypeOf(context), NodeId) bool) ?[]const u8 {
+        var n = c.queue.items.len;
+        while (n > 1) : (n -= 1) {
+            const waiting = c.queue.items[n - 1];
+            if (is(context, waiting.node)) return c.references.place(buffer, waiting.object, "");
+        }
+        return null;
+    }
+
     pub fn failCycle(c: *Compiler, nodes: []const NodeId) diagnostic.Error {
         for (nodes) |one| for (c.queue.items) |waiting| {
             if (waiting.node != one) continue;
@@ -415,7 +425,7 @@ pub const Compiler = struct {
         }));
     }
 
-    fn count(c: *Compiler, s: *const Subject, keyword: Keyword) Error!?u32 {
+    pub fn count(c: *Compiler, s: *const Subject, keyword: Keyword) Error!?u32 {
         const value = s.get(keyword) orelse return null;
         if (value.* == .number) {
             const found = decimals.count(try c.parseDecimal(s, keyword, value.number), unbounded);
@@ -456,7 +466,7 @@ pub const Compiler = struct {
         try c.assert(try c.formula.limit(.{ .side = side, .decimal = decimal }));
     }
 
-    fn number(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error!decimal_module.Decimal {
+    pub fn number(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error!decimal_module.Decimal {
         if (value.* != .number) return c.fail(s, keyword, "must be a number");
         return c.parseDecimal(s, keyword, value.number);
     }
