@@ -14,6 +14,7 @@ const Allocator = std.mem.Allocator;
 const position = @import("../language/position.zig");
 const Position = position.Position;
 const Pool = position.Pool;
+const bounded_texts = @import("../language/bounded_texts.zig");
 const Count = @import("limits.zig").Count;
 const Time = @import("limits.zig").Time;
 
@@ -24,10 +25,10 @@ pub const last = position.bottom;
 
 /// States of the lexer are below it.
 pub const first_place = 1 << 16;
-/// From here on a state is one in a text of bounded length (bounded_texts.zig).
-pub const first_text = 1 << 30;
+/// From here on a state is one in a text of bounded length (language/bounded_texts.zig).
+pub const first_text = bounded_texts.first_state;
 /// From here on a state is one of the lexer, in its low half, and the count of the lexeme's tokens (limits.zig).
-const first_counted = 1 << 31;
+const first_counted = bounded_texts.states_end;
 
 pub fn isPlace(state: u32) bool {
     return state >= first_place and state < first_text;

@@ -9,7 +9,7 @@ const Position = position.Position;
 const Pool = position.Pool;
 const graph = @import("graph.zig");
 const Limits = @import("limits.zig").Limits;
-const BoundedTexts = @import("bounded_texts.zig").BoundedTexts;
+const BoundedTexts = @import("../language/bounded_texts.zig").BoundedTexts;
 
 /// Nodes in one key, and links in a row that lead to nodes that are there already. A key with more is in no cache.
 const nodes_max = 384;

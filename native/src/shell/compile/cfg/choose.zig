@@ -29,6 +29,7 @@ const Tables = tables.Tables;
 const maximal_munch = @import("../lr/maximal_munch.zig");
 const buildProgram = @import("../lr/build_program.zig").buildProgram;
 const normalise = @import("normalise.zig").normalise;
+const bounded_terminals = @import("bounded_terminals.zig");
 const bounded = @import("bounded.zig");
 const findParted = @import("../lr/separators.zig").findParted;
 const separable = @import("separable.zig");
@@ -40,6 +41,19 @@ pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading:
     if (grammar.terminals.len > program_module.terminals_max) {
         return ctx.diag.fail(.limit, "the grammar has more than {d} terminals", .{program_module.terminals_max});
     }
+    if (try bounded_terminals.find(ctx, grammar, reading)) |with_texts| {
+        const n_warnings = warnings.items.len;
+        var language = try build(gpa, ctx, &with_texts, reading, warnings);
+        if (reading.lexing == .any) return language;
+        errdefer language.deinit(gpa, .owned);
+        if (try bounded_terminals.areApart(ctx, &language.ambiguous.program, &language.ambiguous.texts)) return language;
+        language.deinit(gpa, .owned);
+        warnings.shrinkRetainingCapacity(n_warnings);
+    }
+    return build(gpa, ctx, grammar, reading, warnings);
+}
+
+fn build(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading: Reading, warnings: *tables.Warnings) Error!Language {
     const patterns = try patternsOf(ctx, grammar, reading.lexing);
     var lexer = try dfa.build(gpa, patterns, program_module.setWidth(patterns.len), ctx.budget, "the lexer", ctx.diag);
     return withLexer(gpa, ctx, grammar, &lexer, reading, warnings) catch |e| {
@@ -163,7 +177,7 @@ fn finish(
     errdefer limits.deinit(gpa);
     var any_order = if (hasLists(grammar)) try anyOrderOf(gpa, ctx, grammar, &program) else AnyOrder{};
     errdefer any_order.deinit(gpa);
-    var texts = try bounded.build(gpa, ctx, grammar, reading.?.token_bytes_max);
+    var texts = try bounded.build(gpa, ctx, grammar.texts, reading.?.token_bytes_max);
     errdefer texts.deinit(gpa);
     return .{ .ambiguous = .{
         .program = program,
