@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from eliza_inference import Constraint, Matcher, Step, Vocabulary
+from eliza_inference import Constraint, LimitError, Matcher, Step, Vocabulary
 
 from parameter_texts import goes
 
@@ -118,3 +118,21 @@ def test_ten_thousand_and_a_million(vocabulary: Vocabulary, tmp_path: Path) -> N
     matcher = Matcher(Constraint.tags(vocabulary, tags))
     assert goes(matcher, list(b"<p>")) and goes(matcher, [long] * 11 + [97] * 10)
     assert not goes(matcher.clone(), [97]) and goes(matcher, list(b"</p>"))
+
+
+def test_a_hundred_thousand_tokens_are_counted(vocabulary: Vocabulary) -> None:
+    constraint = Constraint.lark(vocabulary, 'start: "x" t "y;"\nt[max_tokens=100000]: /[a-z]*/')
+    assert not constraint.warnings
+    matcher = Matcher(constraint)
+    assert matcher.accept_tokens([*b"x", *b"a" * 99_999])
+    for _ in range(2):
+        assert goes(matcher.clone(), list(b"ay;"))
+        assert not goes(matcher.clone(), list(b"aa"))
+        matcher.accept(97)
+        matcher.rollback(1)
+    for limit, rule in [(1_000_000, "/[a-z]*/"), (32_767, '"a"+ "b"')]:
+        grammar = f'start: "x" t "y;"\nt[max_tokens=%d]: {rule}'
+        assert not Constraint.lark(vocabulary, grammar % limit).warnings
+        assert "so many are not counted" in Constraint.lark(vocabulary, grammar % (limit + 1)).warnings[0]
+    with pytest.raises(LimitError, match="max_tokens 1000000 is too large for a lexer of 1"):
+        Constraint.lark(vocabulary, 'start: "x" t\nt[max_tokens=1000000]: /[a-z]*|A{600}B{600}/')

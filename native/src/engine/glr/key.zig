@@ -147,7 +147,7 @@ pub const GraphKey = struct {
 fn numberOfState(counts: Counts, state: u32) u32 {
     if (state < graph.first_text) return state;
     if (graph.isText(state)) return GraphKey.text_bit | counts.texts.keyOf(state);
-    return GraphKey.counted_bit | counts.limits.phaseOf(graph.countOf(state)) << 16 | graph.lexerState(state);
+    return GraphKey.counted_bit | counts.limits.phaseOf(counts.limits.countOf(state)) << 16 | counts.limits.lexerState(state);
 }
 
 /// The same numbers of a position that is one stack, as most are; `is_graph` once it is found to be none.

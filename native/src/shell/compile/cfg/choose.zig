@@ -190,25 +190,30 @@ fn finish(
 }
 
 fn limitsOf(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, program: *const Program) Error!Limits {
-    var steps: ArrayList(u16) = .empty;
+    var steps: ArrayList(u32) = .empty;
     const limited = try ctx.filled(u64, program.width, 0);
-    const of = try ctx.alloc(u16, grammar.terminals.len);
+    const of = try ctx.alloc(u32, grammar.terminals.len);
     for (of, grammar.terminals, 0..) |*to, terminal, i| {
         to.* = terminal.tokens_max;
         if (to.* == 0) continue;
         program_module.add(limited, i);
-        if (std.mem.findScalar(u16, steps.items, to.*) == null) try ctx.append(&steps, to.*);
+        if (std.mem.findScalar(u32, steps.items, to.*) == null) try ctx.append(&steps, to.*);
     }
     if (steps.items.len > Limits.steps_max) {
         return ctx.diag.fail(.limit, "the grammar has more than {d} different max_tokens", .{Limits.steps_max});
     }
-    sort(u16, steps.items, {}, std.sort.asc(u16));
+    sort(u32, steps.items, {}, std.sort.asc(u32));
     var limits: Limits = .{};
     errdefer limits.deinit(gpa);
     if (steps.items.len > 0) {
-        limits.of = try gpa.dupe(u16, of);
+        limits.of = try gpa.dupe(u32, of);
         limits.limited = try gpa.dupe(u64, limited);
-        limits.steps = try gpa.dupe(u16, steps.items);
+        limits.steps = try gpa.dupe(u32, steps.items);
+        const n_states = program.lexer.nStates();
+        if (!limits.setStates(n_states)) {
+            const why = "max_tokens {d} is too large for a lexer of {d} states";
+            return ctx.diag.fail(.limit, why, .{ steps.items[steps.items.len - 1], n_states });
+        }
     }
     if (grammar.counted.len > 0) try addRules(gpa, grammar, program, &limits);
     return limits;
