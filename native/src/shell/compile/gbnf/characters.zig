@@ -9,6 +9,7 @@ const Place = @import("../bnf.zig").Place;
 const ast = @import("../regex/ast.zig");
 const CharacterSet = @import("../regex/character_set.zig").CharacterSet;
 const unicode = @import("../regex/unicode.zig");
+const dialects = @import("../regex/dialects.zig");
 const Cursor = @import("cursor.zig").Cursor;
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -49,6 +50,7 @@ pub const Characters = struct {
     /// A class, with its brackets.
     pub fn class(c: *Characters) Error!*const ast.Node {
         const open = c.cursor.here();
+        if (dialects.posixClass(c.cursor.text[c.cursor.at..])) |instead| return c.cursor.fail(open, dialects.posix, .{instead});
         _ = c.cursor.take("[");
         const negated = c.cursor.take("^");
         if (c.cursor.peek() == ']' and !(negated and c.dialect == .ebnf)) {
@@ -57,7 +59,13 @@ pub const Characters = struct {
             });
         }
         var set: CharacterSet = .{};
-        while (!c.cursor.take("]")) try c.range(&set, open);
+        const first = c.cursor.at;
+        while (!c.cursor.take("]")) {
+            if (dialects.posixClass(c.cursor.text[c.cursor.at..])) |instead| return c.cursor.fail(open, dialects.posix, .{instead});
+            try c.range(&set, open);
+        }
+        const inside = c.cursor.text[first .. c.cursor.at - 1];
+        if (dialects.isNested(inside, c.cursor.text[c.cursor.at..])) return c.cursor.fail(open, "a class holds no other class", .{});
         set.normalise();
         if (negated) try set.negate(c.arena);
         return ast.create(c.arena, .{ .class = if (c.isOfTexts(0)) set.ranges.items else withoutZero(set.ranges.items) });
