@@ -5,17 +5,14 @@ export * from "./constraint.js";
 export { ElizaInferenceError } from "./errors.js";
 export * as grammars from "./grammars.js";
 export type * from "./host-abi.js";
-export {
-  GENERATION,
-  type JsonAdditional,
-  type JsonDocuments,
-  type JsonDraft,
-  type JsonNumbers,
-  type JsonOrder,
-  type JsonSchema,
-  type JsonSchemaOptions,
-  type JsonSpace,
-  type StandardJsonSchema,
+export type {
+  JsonDocuments,
+  JsonDraft,
+  JsonOrder,
+  JsonSchema,
+  JsonSchemaOptions,
+  JsonSpace,
+  StandardJsonSchema,
 } from "./json-schema.js";
 export type { Languages, TagSchemaOptions } from "./languages.js";
 export type { Grammars, LarkOptions } from "./lark.js";

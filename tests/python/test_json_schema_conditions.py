@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jsonschema
@@ -24,7 +24,7 @@ N_SCHEMAS = 120
 SCHEMAS_A_TEST = 20
 DOCUMENTS = 60
 
-KEYS = tuple("abcdefgh")
+KEYS = tuple("abcdefghkl")
 VALUES: tuple[Json, ...] = (True, False, 1, "x", {"e": ""}, {})
 SCHEMAS: tuple[Json, ...] = (
     {"const": True},
@@ -169,12 +169,19 @@ def vocabulary() -> Vocabulary:
 class Generator:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self.keys = KEYS[: rng.randint(4, 8)]
+        # Conditions of five pairs of members are kept apart; of a few members they may be multiplied.
+        self.is_apart = rng.random() < 0.6
+        self.keys = KEYS if self.is_apart else KEYS[: rng.randint(4, 8)]
 
     def schema(self) -> Json:
         rng = self.rng
         made: Json = {"type": "object", "properties": {key: self.value() for key in self.keys}}
-        made["allOf"] = [self.condition(2) for _ in range(rng.randint(3, 9))]
+        if self.is_apart:
+            made["allOf"] = [
+                self.condition(2, KEYS[n : n + 2]) for n in range(0, len(KEYS), 2) for _ in range(rng.randint(1, 2))
+            ]
+        else:
+            made["allOf"] = [self.condition(2, self.keys) for _ in range(rng.randint(3, 9))]
         if rng.random() < 0.5:
             made["additionalProperties"] = rng.choice((False, {"type": "integer"}, {"const": "x"}))
         if rng.random() < 0.25:
@@ -190,10 +197,10 @@ class Generator:
     def value(self) -> Json:
         return True if self.rng.random() < 0.7 else self.rng.choice(SCHEMAS)
 
-    def condition(self, depth: int) -> Json:
+    def condition(self, depth: int, keys: Sequence[str]) -> Json:
         rng = self.rng
         kind = rng.randrange(12 if depth else 5)
-        key, other = rng.sample(self.keys, 2)
+        key, other = rng.sample(keys, 2)
         match kind:
             case 0:
                 return {"required": [key]}
@@ -202,26 +209,28 @@ class Generator:
             case 3:
                 return {"required": [key], "properties": {key: rng.choice(SCHEMAS), other: self.value()}}
             case 4:
-                return self.wide()
+                return self.wide(keys)
             case 5 | 6:
-                return {"if": self.condition(0), "then": self.condition(depth - 1)} | (
-                    {"else": self.condition(depth - 1)} if rng.random() < 0.3 else {}
+                return {"if": self.condition(0, keys), "then": self.condition(depth - 1, keys)} | (
+                    {"else": self.condition(depth - 1, keys)} if rng.random() < 0.3 else {}
                 )
             case 7:
                 return {"dependentRequired": {key: [other]}}
             case 8:
                 return {"not": {"required": [key, other]}}
             case 9:
-                return {"anyOf": [self.condition(depth - 1) for _ in range(rng.randint(2, 3))]}
+                return {"anyOf": [self.condition(depth - 1, keys) for _ in range(rng.randint(2, 3))]}
             case 10:
-                return {"oneOf": [self.condition(depth - 1) for _ in range(rng.randint(2, 4))]}
+                return {"oneOf": [self.condition(depth - 1, keys) for _ in range(rng.randint(2, 4))]}
             case _:
-                return {"not": self.condition(depth - 1)}
+                return {"not": self.condition(depth - 1, keys)}
 
-    def wide(self) -> Json:
-        """Tells of all members."""
+    def wide(self, keys: Sequence[str]) -> Json:
+        """Tells of all members, if it may."""
         rng = self.rng
-        key = rng.choice(self.keys)
+        key = rng.choice(keys)
+        if self.is_apart and rng.random() < 0.95:
+            return {"required": [key]}
         return rng.choice(
             (
                 {"properties": {key: True}, "additionalProperties": rng.choice(SCHEMAS)},

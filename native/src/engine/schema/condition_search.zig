@@ -22,6 +22,9 @@ const At = conditions.At;
 
 pub const Error = goals_module.Error;
 
+/// Parts of a formula that are looked at again rather than remembered.
+const flat_max = 8;
+
 pub const Status = enum { yes, no, unknown };
 
 /// How many of a component's members may be passed over, where its conditions can be met: all, and no extra ones come
@@ -29,14 +32,26 @@ pub const Status = enum { yes, no, unknown };
 pub fn reach(a: anytype, plan: *const ObjectPlan, number: u32, at: At, rank: u32) Error!?u32 {
     var arena: Arena = .init(a.gpa);
     defer arena.deinit();
+    const n: u32 = @intCast(plan.laid.?.components[number].known.len);
+    var none_comes = try Search(@TypeOf(a)).init(a, arena.allocator(), plan, number, at, n + 1);
+    if (!none_comes.isRequired(rank) and try none_comes.holds()) return n + 1;
+    if (rank > n) return null;
     var search = try Search(@TypeOf(a)).init(a, arena.allocator(), plan, number, at, rank);
     return if (try search.run()) search.farthest(rank) else null;
 }
 
-/// Adds the rules on which it depends whether the conditions of a component are met.
-pub fn openRules(a: anytype, arena: Allocator, plan: *const ObjectPlan, number: u32, at: At, rules: *ArrayList(u32)) Error!void {
+/// Adds the rules on which it depends whether the conditions of a component are met, where so many members were passed over.
+pub fn openRules(
+    a: anytype,
+    arena: Allocator,
+    plan: *const ObjectPlan,
+    number: u32,
+    at: At,
+    rank: u32,
+    rules: *ArrayList(u32),
+) Error!void {
     const component = &plan.laid.?.components[number];
-    var search = try Search(@TypeOf(a)).init(a, arena, plan, number, at, 0);
+    var search = try Search(@TypeOf(a)).init(a, arena, plan, number, at, rank);
     var seen: NumberMap = .{};
     for (plan.laid.?.roots[component.roots.from..][0..component.roots.len]) |root| try search.collect(root.node, &seen, rules);
 }
@@ -134,6 +149,23 @@ fn Search(comptime A: type) type {
                 } else if (try s.isDone()) return true else false;
                 if (!goes_on and !try s.tryNext()) return false;
             }
+        }
+
+        /// Whether members must still come that the schema requires anyway.
+        fn isRequired(s: *const Self, rank: u32) bool {
+            for (s.component.known[@min(rank, s.keys.len)..]) |known| {
+                const has_come = conditions.hasBit(s.at.state, s.laid.came_bits[known]);
+                if (s.plan.known[known].is_required and !has_come) return true;
+            }
+            return false;
+        }
+
+        /// Whether the conditions are seen to be met, and the count is kept.
+        fn holds(s: *Self) Error!bool {
+            for (s.laid.roots[s.component.roots.from..][0..s.component.roots.len]) |root| {
+                if (try s.status(root) != .yes) return false;
+            }
+            return s.isDone();
         }
 
         /// Of a search that found a way.
@@ -305,22 +337,37 @@ fn Search(comptime A: type) type {
             return true;
         }
 
-        /// One of the children holds, or its negation. The last first: its members are the last to be passed over.
+        /// One of the children holds, or its negation: first those for which no member need come. Of the others the last
+        /// first: its members are the last to be passed over.
         fn choose(s: *Self, children: []const NodeId, no: bool) Error!bool {
             var options: ArrayList(Option) = .empty;
+            for ([_]bool{ true, false }) |is_free| {
+                if (!try s.addOptions(children, no, is_free, &options)) return true;
+            }
+            return s.branch(options.items);
+        }
+
+        /// False if one holds already.
+        fn addOptions(s: *Self, children: []const NodeId, no: bool, is_free: bool, options: *ArrayList(Option)) Error!bool {
             var i = children.len;
             while (i > 0) {
                 i -= 1;
+                const is_met_by_absence = switch (s.a.schema.nodes[children[i]]) {
+                    .object_has => no,
+                    .object_members, .object_names => !no,
+                    else => false,
+                };
+                if (is_met_by_absence != is_free) continue;
                 const literal: Literal = .{ .node = @intCast(children[i]), .negated = no };
                 switch (try s.status(literal)) {
-                    .yes => return true,
+                    .yes => return false,
                     .no => {},
                     .unknown => if (!isAmong(options.items, literal)) {
                         try options.append(s.arena, .{ .literals = try s.arena.dupe(Literal, &.{literal}) });
                     },
                 }
             }
-            return s.branch(options.items);
+            return true;
         }
 
         fn isAmong(options: []const Option, literal: Literal) bool {
@@ -393,6 +440,7 @@ fn Search(comptime A: type) type {
                 .not => |of| return not(try s.statusOf(of)),
                 else => return s.atomStatus(node),
             }
+            if (s.isFlat(node)) return s.formulaStatus(node);
             const number = try s.formulaOf(node);
             const known = s.formulas.items[number];
             if (known.epoch == s.epoch) return known.status;
@@ -401,6 +449,20 @@ fn Search(comptime A: type) type {
             s.formulas.items[number].epoch = s.epoch;
             s.formulas.items[number].status = is;
             return is;
+        }
+
+        /// Whether it has a few parts alone, which have none.
+        fn isFlat(s: *const Self, node: NodeId) bool {
+            const range = switch (s.a.schema.nodes[node]) {
+                .all, .any => |range| range,
+                else => return false,
+            };
+            if (range.len > flat_max) return false;
+            for (s.a.schema.children[range.from..][0..range.len]) |child| switch (s.a.schema.nodes[child]) {
+                .all, .any, .one, .conditional, .not => return false,
+                else => {},
+            };
+            return true;
         }
 
         fn formulaStatus(s: *Self, node: NodeId) Error!Status {

@@ -96,9 +96,12 @@ pub fn outlookOf(a: anytype, plan: *const ObjectPlan, progress: u32) Error!u32 {
     const words = try scratch.allocator().alloc(u32, (n + 2 + 31) / 32);
     @memset(words, 0);
     var passed = progress_at;
+    const open_rules = try scratch.allocator().alloc(?[]const u32, laid.components.len);
+    @memset(open_rules, null);
+    var open: Open = .{ .arena = scratch.allocator(), .next = at.next, .rules = open_rules };
     const is_passed = for (@min(at.next, plan.n_ordered)..n) |i| {
         const known: u32 = @intCast(i);
-        if (plan.isNext(passed.next, seen, known) and try hasWay(a, plan, passed, known)) conditions.setBit(words, known);
+        if (plan.isNext(passed.next, seen, known) and try hasWay(a, plan, passed, known, &open)) conditions.setBit(words, known);
         if (i >= plan.n_ordered) continue;
         if (plan.known[i].is_required) break false;
         passed.next = known + 1;
@@ -118,14 +121,25 @@ pub fn outlookOf(a: anytype, plan: *const ObjectPlan, progress: u32) Error!u32 {
     return found;
 }
 
+/// By component, the rules on which it depends what may come, before any member is passed over.
+const Open = struct {
+    arena: Allocator,
+    next: u32,
+    rules: []?[]const u32,
+
+    fn rank(open: *const Open, plan: *const ObjectPlan, number: u32) u32 {
+        return rankOf(plan, number, open.next);
+    }
+};
+
 /// Whether a known key may come with some value, where those before it were passed over.
-fn hasWay(a: anytype, plan: *const ObjectPlan, at: Progress, known: u32) Error!bool {
+fn hasWay(a: anytype, plan: *const ObjectPlan, at: Progress, known: u32, open: *Open) Error!bool {
     if (plan.count.max != unbounded and at.count == plan.count.max) return false;
     if (plan.laid.?.component_of[known] == conditions.none) return true;
     var after = at;
     after.count = plan.saturated(at.count + 1);
     if (known < plan.n_ordered) after.next = known + 1 else after.next = plan.n_ordered;
-    var ways: Ways(@TypeOf(a)) = .{ .a = a, .plan = plan, .after = after, .is_one_enough = true };
+    var ways: Ways(@TypeOf(a)) = .{ .a = a, .plan = plan, .after = after, .is_one_enough = true, .open = open };
     try ways.find(.{ .known = known });
     return ways.is_any;
 }
@@ -155,6 +169,7 @@ fn Ways(comptime A: type) type {
         plan: *const ObjectPlan,
         after: Progress,
         is_one_enough: bool = false,
+        open: ?*Open = null,
         is_any: bool = false,
         n: u32 = 0,
         gpa: Allocator = undefined,
@@ -183,26 +198,34 @@ fn Ways(comptime A: type) type {
             switch (who) {
                 .known => |known| {
                     const number = laid.component_of[known];
-                    if (number != conditions.none) try w.ask(arena, number);
+                    if (number != conditions.none) try w.ask(arena, number, if (w.plan.n_ordered == 0) 0 else laid.place_of[known]);
                     conditions.setBit(w.words, laid.came_bits[known]);
                 },
                 .extra => for (laid.components, 0..) |component, i| {
-                    if (component.is_wide or laid.is_counted) try w.ask(arena, @intCast(i));
+                    if (component.is_wide or laid.is_counted) try w.ask(arena, @intCast(i), if (w.plan.n_ordered == 0) 0 else @intCast(component.known.len));
                 },
             }
             try w.split(arena, 0, 0);
         }
 
+        fn openRules(w: *Self, arena: Allocator, number: u32, rank: u32) Error![]const u32 {
+            var open: ArrayList(u32) = .empty;
+            var at = atOf(w.a, w.after);
+            at.state = w.words;
+            try condition_search.openRules(w.a, arena, w.plan, number, at, rank, &open);
+            return open.items;
+        }
+
         /// Looks which rules of a component the member breaks, or may break.
-        fn ask(w: *Self, arena: Allocator, number: u32) Error!void {
+        fn ask(w: *Self, arena: Allocator, number: u32, rank: u32) Error!void {
             const a = w.a;
             const laid = w.plan.laid.?;
-            var open: ArrayList(u32) = .empty;
-            var at = atOf(a, w.after);
-            at.state = w.words;
-            try condition_search.openRules(a, arena, w.plan, number, at, &open);
+            const open = if (w.open) |of_all| of_all.rules[number] orelse found: {
+                of_all.rules[number] = try w.openRules(of_all.arena, number, of_all.rank(w.plan, number));
+                break :found of_all.rules[number].?;
+            } else try w.openRules(arena, number, rank);
             var nodes: ArrayList(Literal) = .empty;
-            for (open.items) |number_of_rule| {
+            for (open) |number_of_rule| {
                 const rule = &laid.rules[number_of_rule];
                 switch (try layout.askedBy(arena, a.schema, w.plan, rule.node, w.who, &nodes)) {
                     .nothing => continue,

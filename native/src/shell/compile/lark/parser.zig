@@ -348,8 +348,7 @@ const Parser = struct {
     /// Keeps the limit where it can be enforced; elsewhere warns why not. At the rule's body.
     fn checkLimit(p: *Parser, head: Token, attributes: *Attributes) Error!void {
         attributes.is_lexeme = attributes.is_lexeme or try p.isOneTerminal();
-        const most: u32 = if (attributes.is_lexeme) Limits.tokens_max else Limits.rule_tokens_max;
-        if (attributes.tokens_max <= most) {
+        if (attributes.tokens_max <= Limits.tokens_max) {
             return p.limited.append(p.arena, .{ .head = head, .place = attributes.place });
         }
         attributes.tokens_max = 0;

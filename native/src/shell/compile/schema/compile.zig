@@ -30,14 +30,6 @@ const Style = @import("../parameters/style.zig").Style;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// Members that a schema does not name.
-pub const Additional = enum(u1) {
-    /// As the schema says.
-    allow,
-    /// None, where closed.zig says so.
-    forbid,
-};
-
 pub const Options = struct {
     /// Of schemas that do not say theirs.
     draft: Draft = .draft2020_12,
@@ -45,7 +37,6 @@ pub const Options = struct {
     lenient: bool = false,
     /// Of the documents.
     form: Form = .{},
-    additional: Additional = .allow,
     /// What references to other documents lead to.
     documents: Documents = .{},
     /// By their numbers in `escape_letters`: strings and keys have no character that is spelt so.
@@ -55,19 +46,16 @@ pub const Options = struct {
     /// An object, as parameters (compile/parameters). Null: it is JSON.
     style: ?Style = null,
 
-    /// In files: new members take bits that were 0.
     const Packed = packed struct(u32) {
         draft: u3,
-        space: u2,
-        numbers: u1,
+        space: u3,
         has_space_max: bool,
         space_max: u8,
         refused_escapes: u8,
         excludes: bool,
         lenient: bool,
         integer_fraction: bool,
-        order: u1,
-        additional: u1,
+        order: u2,
         /// From 1.
         style: u4,
     };
@@ -81,9 +69,7 @@ pub const Options = struct {
             .excludes = o.excludes,
             .lenient = o.lenient,
             .integer_fraction = o.form.integer_fraction,
-            .numbers = @backingInt(o.form.numbers),
             .order = @intCast(@backingInt(o.form.order)),
-            .additional = @backingInt(o.additional),
             .refused_escapes = o.refused_escapes,
             .style = if (o.style) |style| @as(u4, @backingInt(style)) + 1 else 0,
         });
@@ -95,14 +81,12 @@ pub const Options = struct {
         return .{
             .draft = std.enums.fromInt(Draft, from.draft) orelse return null,
             .form = .{
-                .space = @fromBackingInt(from.space),
+                .space = std.enums.fromInt(Space, from.space) orelse return null,
                 .space_max = if (from.has_space_max) from.space_max else null,
-                .numbers = @fromBackingInt(from.numbers),
-                .order = @fromBackingInt(from.order),
+                .order = std.enums.fromInt(Order, from.order) orelse return null,
                 .integer_fraction = from.integer_fraction,
             },
             .lenient = from.lenient,
-            .additional = @fromBackingInt(from.additional),
             .documents = Documents.of(source) orelse return null,
             .refused_escapes = from.refused_escapes,
             .excludes = from.excludes,
@@ -173,7 +157,6 @@ pub const Read = struct {
             .dfas = &r.dfas,
             .formula = try .init(arena),
             .is_lenient = options.lenient,
-            .closing = if (options.additional == .forbid) .whole else .open,
             .budget = budget,
             .diag = diag,
         };
