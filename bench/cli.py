@@ -25,6 +25,9 @@ from bench import (
     tables,
     wasm,
 )
+from bench.answers import measure as answers
+from bench.answers import report as answers_report
+from bench.answers.models import MODELS
 from bench.grammars.cases import CASES as GRAMMARS
 from bench.grammars.plan import PLAN as GRAMMAR_PLAN
 from bench.maskbench import measure as maskbench
@@ -384,6 +387,29 @@ def length_command(tokens: int, vocabulary: str, write: bool) -> None:
         console.print(f"written: {path}")
     console.print(length.lengths_table(lengths).rich())
     console.print(length.batches_table(batches).rich())
+
+
+@main.command("answers")
+@click.option("--model", "models", type=click.Choice(list(MODELS)), multiple=True, help="Default: each.")
+@click.option("--tokens", default=256, show_default=True, help="Of an answer, at most.")
+@click.option("--all", "every", is_flag=True, help="All rows of options, not the first and the last alone.")
+@click.option("--texts", is_flag=True, help="Print the answers.")
+@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-answers.md.")
+def answers_command(models: tuple[str, ...], tokens: int, every: bool, texts: bool, write: bool) -> None:
+    """Counts the answers of real models that end, with rows of options. Installs the models when it first runs."""
+    paths.use_llama()
+    before = machine.load()
+    names = list(answers.ROWS if every else answers.SHORT)
+    asked = models or tuple(MODELS)
+    with _progress_bar() as progress:
+        task = progress.add_task("answers", total=len(asked) * len(names) * answers.n_questions())
+        rows = {name: answers.measure(MODELS[name], names, tokens, lambda: progress.advance(task)) for name in asked}
+    if texts:
+        for line in answers_report.texts(rows):
+            print(line)
+    if write:
+        console.print(f"written: {answers_report.write(rows, tokens, (before, machine.load()))}")
+    console.print(answers_report.table(rows).rich())
 
 
 @main.command("gate")

@@ -68,6 +68,8 @@ COMPILE: dict[str, Callable[[Vocabulary, dict[str, Any], Budget], Constraint]] =
         data["json_schema"],
         space=data.get("space", "loose"),
         order=data.get("order", "declared"),
+        numbers=data.get("numbers", "any"),
+        additional=data.get("additional", "allow"),
         integer_fraction=data.get("integer_fraction", False),
         draft=data.get("draft", "2020-12"),
         documents=data.get("documents"),

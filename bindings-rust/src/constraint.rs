@@ -55,11 +55,31 @@ pub enum JsonOrder {
     Any = sys::ELIZA_JSON_ORDER_ANY as isize,
 }
 
+/// How long numbers may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JsonNumbers {
+    #[default]
+    Any = 0,
+    /// At most 17 significant digits, 24 bytes, and finite; integers have 64 bits.
+    Double = sys::ELIZA_JSON_NUMBERS_DOUBLE as isize,
+}
+
+/// Members that a schema does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JsonAdditional {
+    #[default]
+    Allow = 0,
+    /// None, where a schema names members and says nothing of others.
+    Forbid = sys::ELIZA_JSON_ADDITIONAL_FORBID as isize,
+}
+
 /// How documents are written that obey a JSON Schema.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonOptions {
     pub space: JsonSpace,
     pub order: JsonOrder,
+    pub numbers: JsonNumbers,
+    pub additional: JsonAdditional,
     /// What cannot be enforced exactly is a warning, in place of an error.
     pub lenient: bool,
 }
@@ -118,7 +138,9 @@ impl Constraint {
         let (source, len) = parts(schema);
         let options = sys::eliza_json_schema_options_t {
             struct_size: size_of::<sys::eliza_json_schema_options_t>() as u32,
-            flags: if options.lenient { sys::ELIZA_JSON_LENIENT as u32 } else { 0 },
+            flags: if options.lenient { sys::ELIZA_JSON_LENIENT as u32 } else { 0 }
+                | options.numbers as u32
+                | options.additional as u32,
             space: options.space as i32,
             order: options.order as i32,
             ..unsafe { zeroed() }

@@ -27,7 +27,7 @@ mod matcher;
 pub mod sys;
 mod vocabulary;
 
-pub use constraint::{Budget, Constraint, JsonOptions, JsonOrder, JsonSpace};
+pub use constraint::{Budget, Constraint, JsonAdditional, JsonNumbers, JsonOptions, JsonOrder, JsonSpace};
 pub use error::Error;
 pub use matcher::{fill_bitmaps, mask_rows, Allowed, Matcher, Sampling};
 pub use vocabulary::Vocabulary;

@@ -22,6 +22,9 @@ import {
   type JsonSchemaOptions,
   type ReadValue,
   type StandardJsonSchema,
+  forCalls,
+  forGeneration,
+  isStandard,
   schemaText,
   withSchemaOptions,
 } from "./json-schema.js";
@@ -250,13 +253,14 @@ export class Constraint extends Owned {
    * the JSON Pointer of the place, where there is one. docs/reference/json-schema.md says what each keyword does.
    */
   static jsonSchema(vocabulary: Vocabulary, schema: JsonSchema, options: JsonSchemaOptions = {}): Constraint {
-    const { space, order, integerFraction, draft, documents, lenient, budget, ...unknown } = options;
+    const { budget, ...form } = isStandard(schema) ? forGeneration(options) : options;
+    const { space, order, numbers, additional, integerFraction, draft, documents, lenient, ...unknown } = form;
     checkNoMore(unknown);
     const { text, read } = schemaText(schema, "schema");
     const bytes = encodeUnicode(text, "schema");
     const made = withSchemaOptions(
       vocabulary.library,
-      { space, order, integerFraction, draft, documents, lenient },
+      { space, order, numbers, additional, integerFraction, draft, documents, lenient },
       (view) =>
         compile(vocabulary, budget, "the schema could not be compiled", (symbols, handle, config, out, error) =>
           symbols.eliza_inference_constraint_create_json_schema(handle, bytes, bytes.length, view, config, out, error),
@@ -301,7 +305,7 @@ export class Constraint extends Owned {
   static responseFormat(
     vocabulary: Vocabulary,
     responseFormat: ResponseFormat | StandardJsonSchema | null | undefined,
-    options?: JsonSchemaOptions,
+    options: JsonSchemaOptions = {},
   ): Constraint | null {
     const budget = { budget: options?.budget };
     const language = responseLanguage(responseFormat);
@@ -310,7 +314,7 @@ export class Constraint extends Owned {
       return Constraint.tags(vocabulary, responseFormat, budget);
     }
     const schema = responseSchema(responseFormat);
-    return schema === null ? null : Constraint.jsonSchema(vocabulary, schema, options);
+    return schema === null ? null : Constraint.jsonSchema(vocabulary, schema, forGeneration(options));
   }
 
   static #ofLanguage(
@@ -337,7 +341,7 @@ export class Constraint extends Owned {
    * "auto" the text may be no call, which throws ELIZA_ERR_INVALID_ARG: `toolCalls` supports it.
    */
   static toolCall(vocabulary: Vocabulary, tools: Iterable<Tool>, options: ToolCallOptions = {}): Constraint | null {
-    const { toolChoice = "required", form, documents, skipBadTools = false, budget, ...others } = options;
+    const { toolChoice = "required", form, documents, skipBadTools = false, budget, ...others } = forCalls(options);
     const bad: string[] = [];
     const found = readTools(tools, skipBadTools ? bad : undefined);
     const { mode, names } = choose(found, toolChoice);
@@ -394,7 +398,7 @@ export class Constraint extends Owned {
    */
   static toolCalls(vocabulary: Vocabulary, tools: Iterable<Tool>, options: ToolCallsOptions): Constraint {
     const bad: string[] = [];
-    const calls = new ToolCalls(tools, options, options.skipBadTools ? bad : undefined);
+    const calls = new ToolCalls(tools, forCalls(options), options.skipBadTools ? bad : undefined);
     const made = Constraint.tags(vocabulary, calls.descriptor, { budget: options.budget });
     made.#read = (text) => calls.parse(text as string);
     if (bad.length > 0) made.#warnings = [...bad, ...made.warnings];
@@ -402,12 +406,12 @@ export class Constraint extends Owned {
   }
 
   /** The arguments of one of the `tools`, where its name has been written already; of a custom tool, its text. */
-  static toolArguments(vocabulary: Vocabulary, tool: Tool, options?: JsonSchemaOptions): Constraint {
+  static toolArguments(vocabulary: Vocabulary, tool: Tool, options: JsonSchemaOptions = {}): Constraint {
     const { name, schema, custom } = readTool(tool);
-    if (!custom) return Constraint.#arguments(vocabulary, name, schema, options);
+    if (!custom) return Constraint.#arguments(vocabulary, name, schema, forCalls(options));
     const [[syntax, text]] = Object.entries(custom) as [[GrammarSyntax, string]];
     try {
-      return Constraint.#ofLanguage(vocabulary, syntax, text, { budget: options?.budget });
+      return Constraint.#ofLanguage(vocabulary, syntax, text, { budget: options.budget });
     } catch (error) {
       throw ofTool(name, error);
     }

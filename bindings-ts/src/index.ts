@@ -5,14 +5,17 @@ export * from "./constraint.js";
 export { ElizaInferenceError } from "./errors.js";
 export * as grammars from "./grammars.js";
 export type * from "./host-abi.js";
-export type {
-  JsonDocuments,
-  JsonDraft,
-  JsonOrder,
-  JsonSchema,
-  JsonSchemaOptions,
-  JsonSpace,
-  StandardJsonSchema,
+export {
+  GENERATION,
+  type JsonAdditional,
+  type JsonDocuments,
+  type JsonDraft,
+  type JsonNumbers,
+  type JsonOrder,
+  type JsonSchema,
+  type JsonSchemaOptions,
+  type JsonSpace,
+  type StandardJsonSchema,
 } from "./json-schema.js";
 export type { Languages, TagSchemaOptions } from "./languages.js";
 export type { Grammars, LarkOptions } from "./lark.js";

@@ -1,5 +1,6 @@
 /** JSON Schemas: what they are given as, and the other documents that they refer to. */
 import {
+  ELIZA_JSON_ADDITIONAL_FORBID,
   ELIZA_JSON_DRAFT_2019_09,
   ELIZA_JSON_DRAFT_2020_12,
   ELIZA_JSON_DRAFT_4,
@@ -7,6 +8,7 @@ import {
   ELIZA_JSON_DRAFT_7,
   ELIZA_JSON_INTEGER_FRACTION,
   ELIZA_JSON_LENIENT,
+  ELIZA_JSON_NUMBERS_DOUBLE,
   ELIZA_JSON_ORDER_ANY,
   ELIZA_JSON_ORDER_DECLARED,
   ELIZA_JSON_SPACE_ANY,
@@ -48,15 +50,25 @@ export type JsonSpace = "loose" | "compact" | "spaced" | "any";
  */
 export type JsonOrder = "declared" | "any";
 
+/** How long numbers may be: any length (`any`), or no longer than the text of a double (`double`). */
+export type JsonNumbers = "any" | "double";
+
+/** Whether an object whose schema names members may have others that it does not speak of. */
+export type JsonAdditional = "allow" | "forbid";
+
 /** The drafts of JSON Schema. */
 export type JsonDraft = "2020-12" | "2019-09" | "7" | "6" | "4";
 
 /** Options of `Constraint.jsonSchema`. */
 export interface JsonSchemaOptions {
-  /** Where white space may stand; by default `loose`. */
+  /** Where white space may stand; by default `loose`, of a Zod schema that of `GENERATION`. */
   space?: JsonSpace | undefined;
   /** In which order members come; by default `declared`. */
   order?: JsonOrder | undefined;
+  /** How long numbers may be; by default `any`, of a Zod schema that of `GENERATION`. */
+  numbers?: JsonNumbers | undefined;
+  /** Members that the schema does not name; by default `allow`, of a Zod schema that of `GENERATION`. */
+  additional?: JsonAdditional | undefined;
   /** Lets an integer be spelt `1.0`. */
   integerFraction?: boolean | undefined;
   /** The draft of a schema without `$schema`; by default 2020-12. */
@@ -70,6 +82,33 @@ export interface JsonSchemaOptions {
   lenient?: boolean | undefined;
   /** What compiling may cost. */
   budget?: Budget | undefined;
+}
+
+/**
+ * The options with which models end their answers most often: the defaults of Zod schemas, `responseFormat` and tools,
+ * which have loose white space, as models were trained on calls.
+ * docs/reference/json-schema.md says what they do, and what was measured.
+ */
+export const GENERATION = {
+  space: "compact",
+  numbers: "double",
+  additional: "forbid",
+} as const satisfies JsonSchemaOptions;
+
+/** The options with these in the place of absent ones. */
+export function forGeneration<T extends JsonSchemaOptions>(options: T): T {
+  const { space, numbers, additional } = GENERATION;
+  return {
+    ...options,
+    space: options.space ?? space,
+    numbers: options.numbers ?? numbers,
+    additional: options.additional ?? additional,
+  };
+}
+
+/** The same, but models write calls with the white space that they were trained on. */
+export function forCalls<T extends JsonSchemaOptions>(options: T): T {
+  return forGeneration({ ...options, space: options.space ?? "loose" });
 }
 
 /** Reads a document's value. */
@@ -87,7 +126,7 @@ export function schemaText(schema: JsonSchema, name: string): { text: string; re
   throw unexpected(name, "a plain object, a boolean, a text or a Zod schema", schema, " (Zod has it from 4.2 on)");
 }
 
-function isStandard(schema: JsonSchema): schema is StandardJsonSchema {
+export function isStandard(schema: JsonSchema): schema is StandardJsonSchema {
   if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return false;
   const standard = (schema as Partial<StandardJsonSchema>)["~standard"];
   return typeof standard?.jsonSchema?.input === "function";
@@ -113,6 +152,8 @@ export function withSchemaOptions<T>(
   {
     space = "loose",
     order = "declared",
+    numbers = "any",
+    additional = "allow",
     integerFraction = false,
     draft = "2020-12",
     documents,
@@ -122,7 +163,11 @@ export function withSchemaOptions<T>(
 ): T {
   const options = new Struct(eliza_json_schema_options_t, library);
   options.write({
-    flags: (lenient ? ELIZA_JSON_LENIENT : 0) | (integerFraction ? ELIZA_JSON_INTEGER_FRACTION : 0),
+    flags:
+      (lenient ? ELIZA_JSON_LENIENT : 0) |
+      (integerFraction ? ELIZA_JSON_INTEGER_FRACTION : 0) |
+      choice(NUMBERS, numbers, "numbers") |
+      choice(ADDITIONAL, additional, "additional"),
     space: choice(SPACES, space, "space"),
     order: choice(ORDERS, order, "order"),
     draft: choice(DRAFTS, draft, "draft"),
@@ -151,6 +196,10 @@ const ORDERS: Record<JsonOrder, number> = {
   declared: ELIZA_JSON_ORDER_DECLARED,
   any: ELIZA_JSON_ORDER_ANY,
 };
+
+const NUMBERS: Record<JsonNumbers, number> = { any: 0, double: ELIZA_JSON_NUMBERS_DOUBLE };
+
+const ADDITIONAL: Record<JsonAdditional, number> = { allow: 0, forbid: ELIZA_JSON_ADDITIONAL_FORBID };
 
 const DRAFTS: Record<JsonDraft, number> = {
   "2020-12": ELIZA_JSON_DRAFT_2020_12,

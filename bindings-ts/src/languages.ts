@@ -1,6 +1,6 @@
 /** Languages of parts, by the keys of docs/reference/tags.md. */
 
-import type { JsonDraft, JsonOrder, JsonSpace } from "./json-schema.js";
+import type { JsonAdditional, JsonDraft, JsonNumbers, JsonOrder, JsonSpace } from "./json-schema.js";
 
 /** One of these, with the options of a schema. */
 export interface Languages {
@@ -19,6 +19,8 @@ export interface Languages {
 export interface TagSchemaOptions {
   space?: JsonSpace | undefined;
   order?: JsonOrder | undefined;
+  numbers?: JsonNumbers | undefined;
+  additional?: JsonAdditional | undefined;
   draft?: JsonDraft | undefined;
   integer_fraction?: boolean | undefined;
   lenient?: boolean | undefined;

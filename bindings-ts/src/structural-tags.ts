@@ -95,7 +95,7 @@ const FORMAT_KEYS: Readonly<Record<string, readonly string[]>> = {
   token_dispatch: ["rules", "loop", "exclude_tokens"],
 };
 /** The most tokens that a terminal may have. */
-const MAX_TOKENS = 4095;
+const MAX_TOKENS = 1_000_000;
 const MAX_WHITESPACE = 255;
 
 /** A structural tag, in JSON or as an object; null if it is something else, which the library reads. */

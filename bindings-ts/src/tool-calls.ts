@@ -268,11 +268,13 @@ function inRow(call: Omit<Call, "nextBegin">): Call {
 
 /** As a descriptor has them. */
 function optionsOf(options: JsonSchemaOptions): { schema_options?: TagSchemaOptions } {
-  const { space, order, integerFraction, draft, documents, lenient, ...unknown } = options;
+  const { space, order, numbers, additional, integerFraction, draft, documents, lenient, ...unknown } = options;
   checkNoMore(unknown);
   const said: TagSchemaOptions = {};
   if (space !== undefined) said.space = space;
   if (order !== undefined) said.order = order;
+  if (numbers !== undefined) said.numbers = numbers;
+  if (additional !== undefined) said.additional = additional;
   if (draft !== undefined) said.draft = draft;
   if (integerFraction !== undefined) said.integer_fraction = integerFraction;
   if (lenient !== undefined) said.lenient = lenient;

@@ -52,6 +52,8 @@ interface ConstraintData {
   json_schema?: object | boolean | string;
   space?: JsonSpace;
   order?: JsonOrder;
+  numbers?: "double";
+  additional?: "forbid";
   integer_fraction?: true;
   draft?: JsonDraft;
   documents?: Record<string, object | boolean | string>;

@@ -27,8 +27,12 @@ const stop: Tool = { type: "function", function: { name: "stop" } };
 const tools = [weather, timer, stop];
 
 function accepts(constraint: Constraint | null, value: unknown): boolean {
+  return acceptsText(constraint, JSON.stringify(value));
+}
+
+function acceptsText(constraint: Constraint | null, text: string): boolean {
   using matcher = new Matcher(constraint!);
-  for (const byte of Buffer.from(JSON.stringify(value))) if (matcher.accept(byte) & Step.REFUSED) return false;
+  for (const byte of Buffer.from(text)) if (matcher.accept(byte) & Step.REFUSED) return false;
   return matcher.canStop;
 }
 
@@ -51,6 +55,23 @@ describe("responseFormat", () => {
     expect([{ a: [1] }, [], 1].map((value) => accepts(object, value))).toEqual([true, false, false]);
     expect(Constraint.responseFormat(vocabulary, { type: "text" })).toBeNull();
     expect(Constraint.responseFormat(vocabulary, undefined)).toBeNull();
+  });
+
+  test("what a model writes has the defaults of GENERATION", () => {
+    const parameters = z.object({ n: z.number() });
+    const plain = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+    const long = `{"n":0.${"5".repeat(30)}}`;
+    const every = { space: "loose", numbers: "any", additional: "allow" } as const;
+    const takes = (constraint: Constraint | null, texts: string[]): boolean[] =>
+      texts.map((text) => acceptsText(constraint, text));
+    const texts = ['{"n":0.5}', '{"n": 0.5}', '{"n":1,"m":2}', long];
+    const tool: Tool = { type: "function", function: { name: "f", parameters: plain } };
+    expect(takes(Constraint.jsonSchema(vocabulary, parameters), texts)).toEqual([true, false, false, false]);
+    const format = { type: "json_schema", schema: plain } as const;
+    expect(takes(Constraint.responseFormat(vocabulary, format), texts)).toEqual([true, false, false, false]);
+    expect(takes(Constraint.toolArguments(vocabulary, tool), texts)).toEqual([true, true, false, false]);
+    expect(takes(Constraint.jsonSchema(vocabulary, plain), texts)).toEqual([true, true, true, true]);
+    expect(takes(Constraint.responseFormat(vocabulary, format, every), texts)).toEqual([true, true, true, true]);
   });
 
   test("may be a Zod schema, which reads the answer", () => {

@@ -437,6 +437,8 @@ int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const
 
 #define ELIZA_JSON_LENIENT 1u          /* what cannot be enforced exactly is a warning, and ignored, in place of an error */
 #define ELIZA_JSON_INTEGER_FRACTION 2u /* an integer may be spelt 1.0; not in draft 4 */
+#define ELIZA_JSON_NUMBERS_DOUBLE 4u   /* at most 17 significant digits, 24 bytes, and finite; integers: 64 bits */
+#define ELIZA_JSON_ADDITIONAL_FORBID 8u /* no members but those that a schema names, where it names some */
 
 /* The draft of a schema that has no `$schema`. */
 #define ELIZA_JSON_DRAFT_2020_12 0
@@ -457,7 +459,7 @@ typedef int (*eliza_json_document_callback)(const char *uri, size_t uri_len, con
 /* Options for JSON Schemas. */
 typedef struct eliza_json_schema_options_t {
     uint32_t struct_size;
-    uint32_t flags;                        /* ELIZA_JSON_LENIENT, ELIZA_JSON_INTEGER_FRACTION */
+    uint32_t flags;                        /* ELIZA_JSON_LENIENT, ELIZA_JSON_INTEGER_FRACTION, ... */
     int32_t space;                         /* ELIZA_JSON_SPACE_* */
     int32_t draft;                         /* ELIZA_JSON_DRAFT_* */
     eliza_json_document_callback document; /* NULL: there are no other documents but the drafts' meta-schemas */

@@ -636,6 +636,8 @@ static int compile_json_schema(const compile_input *in, eliza_constraint **out, 
                                            .user_data = (void *)json_get(constraint, "documents")};
     if (space) options.space = json_index(space, spaces, COUNT(spaces));
     if (json_get(constraint, "order")) options.order = ELIZA_JSON_ORDER_ANY;
+    if (json_get(constraint, "numbers")) options.flags |= ELIZA_JSON_NUMBERS_DOUBLE;
+    if (json_get(constraint, "additional")) options.flags |= ELIZA_JSON_ADDITIONAL_FORBID;
     if (json_get(constraint, "integer_fraction")) options.flags |= ELIZA_JSON_INTEGER_FRACTION;
     if (draft) options.draft = json_index(draft, drafts, COUNT(drafts));
     return eliza_inference_constraint_create_json_schema(in->vocab, in->source->text, in->source->length, &options, in->config,

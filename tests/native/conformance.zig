@@ -394,6 +394,8 @@ fn compileJsonSchema(in: Input) !*Constraint {
     const form = &options.form;
     if (in.option("space")) |name| form.space = std.meta.stringToEnum(@TypeOf(form.space), name.string).?;
     if (in.has("order")) form.order = .any;
+    if (in.has("numbers")) form.numbers = .double;
+    if (in.has("additional")) options.additional = .forbid;
     form.integer_fraction = in.has("integer_fraction");
     if (in.option("draft")) |name| options.draft = inline for (.{ "4", "6", "7", "2019-09" }, 0..) |draft, i| {
         if (std.mem.eql(u8, name.string, draft)) break @fromBackingInt(i);

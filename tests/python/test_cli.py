@@ -386,3 +386,15 @@ def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> N
     result = eliza_inference("doctor", PYTHONPATH=with_python_path(tmp_path))
     assert result.returncode == 1
     assert "needs the package click: pip install click rich" in result.stderr
+
+
+def test_generate_writes_a_schema_with_the_options_that_end_answers(llama: LlamaInfo, tmp_path: Path) -> None:
+    schema = tmp_path / "schema.json"
+    members = {"a": {"enum": [1, 2]}, "b": {"const": "x"}}
+    schema.write_text(json.dumps({"type": "object", "properties": members, "required": ["a", "b"]}))
+    given = ("generate", "--model", MODEL_FILE, "--prompt", "User: hello\nAction:")
+    written = run(*given, "--schema", schema)
+    assert written.stdout.strip() in ('{"a":1,"b":"x"}', '{"a":2,"b":"x"}')
+    spaced = run(*given, "--schema", schema, "--space", "spaced")
+    assert spaced.stdout.strip() in ('{"a": 1, "b": "x"}', '{"a": 2, "b": "x"}')
+    assert "--space needs --schema" in run(*given, "--space", "spaced").stderr

@@ -415,6 +415,10 @@ GRAMMARS: dict[str, tuple[int, Try] | str] = {
     ),
     "rules, productions, symbols in an alternative": (65535, rules),
     "different `max_tokens` of rules that are one terminal; other rules with one": (7, limited_rules),
+    "a repetition of single characters, as in `/[^<]{0,10000}/`": (
+        10**6,
+        lambda v, n: Constraint.lark(v, f"start: /a{{0,{n}}}/"),
+    ),
     "nested parentheses": (128, lambda v, n: Constraint.lark(v, "start: " + "(" * n + '"a"' + ")" * n)),
     "depth of a terminal, the terminals in it included; its parts": (256, terminal_of_depth),
 }

@@ -72,8 +72,9 @@ def test_a_response_format_with_a_schema(vocabulary: Vocabulary, response_format
 
 
 def test_a_response_format_may_be_a_model(vocabulary: Vocabulary) -> None:
-    constraint = Constraint.response_format(vocabulary, Answer, space="compact")
-    assert forced(constraint) == '{"kind":"answer"'  # it may have more members
+    constraint = Constraint.response_format(vocabulary, Answer)
+    assert forced(constraint) == '{"kind":"answer"}'
+    assert forced(Constraint.response_format(vocabulary, Answer, additional="allow")) == '{"kind":"answer"'
     assert constraint is not None
     assert constraint.parse('{"kind": "answer"}') == Answer(kind="answer")
 
@@ -83,8 +84,39 @@ def test_response_formats_without_a_schema(vocabulary: Vocabulary) -> None:
     assert Constraint.response_format(vocabulary, None) is None
     constraint = Constraint.response_format(vocabulary, {"type": "json_object"})
     assert constraint is not None
-    assert accepts(constraint, '{"a": [1, {}]}')
+    assert accepts(constraint, '{"a":[1,{}]}')
     assert not accepts(constraint, "[]")
+
+
+SCHEMA = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}
+TOOL = {"type": "function", "function": {"name": "f", "parameters": SCHEMA}}
+
+
+class Measured(pydantic.BaseModel):
+    n: float
+
+
+@pytest.mark.parametrize(
+    ("make", "is_compact"),
+    [
+        (lambda v, **o: Constraint.json_schema(v, Measured, **o), True),
+        (lambda v, **o: Constraint.json_schema(v, pydantic.TypeAdapter(Measured), **o), True),
+        (lambda v, **o: Constraint.response_format(v, {"type": "json_schema", "schema": SCHEMA}, **o), True),
+        (lambda v, **o: Constraint.tool_arguments(v, TOOL, **o), False),
+    ],
+)
+def test_what_a_model_writes_has_the_defaults_of_generation(
+    vocabulary: Vocabulary, make: Any, is_compact: bool
+) -> None:
+    usual, whole = make(vocabulary), make(vocabulary, space="loose", numbers="any", additional="allow")
+    assert accepts(usual, '{"n":0.5}')
+    assert accepts(usual, '{"n": 0.5}') != is_compact
+    long = '{"n":0.' + "5" * 30 + "}"
+    assert not accepts(usual, '{"n":1,"m":2}')
+    assert not accepts(usual, long)
+    for text in ('{"n": 0.5}', '{"n":1,"m":2}', long):
+        assert accepts(whole, text)
+        assert accepts(Constraint.json_schema(vocabulary, SCHEMA), text)
 
 
 def call(name: str, arguments: Json) -> Json:

@@ -55,7 +55,16 @@ from eliza_inference.errors import (
     UnknownPathError,
     UnsupportedError,
 )
-from eliza_inference.json_schema import JsonDocuments, JsonDraft, JsonOrder, JsonSchema, JsonSpace
+from eliza_inference.json_schema import (
+    GENERATION,
+    JsonAdditional,
+    JsonDocuments,
+    JsonDraft,
+    JsonNumbers,
+    JsonOrder,
+    JsonSchema,
+    JsonSpace,
+)
 from eliza_inference.lark import Grammars
 from eliza_inference.llama import LlamaInfo, find_llama, llama_info, load_llama
 from eliza_inference.matcher import Matcher, MatcherInfo, Mode, SpanState, Step
@@ -92,6 +101,7 @@ from eliza_inference.trie_cache import TrieCacheStats, set_trie_cache_limit, tri
 from eliza_inference.vocabulary import ByteTokenizer, TokenFlag, Vocabulary, VocabularyInfo
 
 __all__ = [
+    "GENERATION",
     "TOOL_FORMS",
     "TRIE_ROOT_TOKEN_ID",
     "AbiMismatchError",
@@ -109,8 +119,10 @@ __all__ = [
     "GrammarError",
     "Grammars",
     "InvalidArgumentError",
+    "JsonAdditional",
     "JsonDocuments",
     "JsonDraft",
+    "JsonNumbers",
     "JsonOrder",
     "JsonSchema",
     "JsonSpace",

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference._constants import constant
@@ -28,13 +28,17 @@ from eliza_inference.errors import (
     error_from_status,
 )
 from eliza_inference.json_schema import (
+    GENERATION,
+    JsonAdditional,
     JsonDocuments,
     JsonDraft,
+    JsonNumbers,
     JsonOrder,
     JsonSchema,
     JsonSchemaOptions,
     JsonSchemaSettings,
     JsonSpace,
+    is_model,
     schema_text,
     shared_options,
 )
@@ -261,8 +265,10 @@ class Constraint(Shared, Described):
         vocabulary: Vocabulary,
         schema: JsonSchema,
         *,
-        space: JsonSpace = "loose",
+        space: JsonSpace | None = None,
         order: JsonOrder = "declared",
+        numbers: JsonNumbers | None = None,
+        additional: JsonAdditional | None = None,
         integer_fraction: bool = False,
         draft: JsonDraft = "2020-12",
         documents: JsonDocuments | None = None,
@@ -274,9 +280,13 @@ class Constraint(Shared, Described):
 
         `space` says where white space may stand: "loose" (at each place none, one space, or a newline with
         indentation), "compact" (none), "spaced" (as `json.dumps` writes), "any". `order` is that of members:
-        "declared" (as `properties` has them, then the other required ones, then the rest) or "any". With
-        `integer_fraction` an integer may be spelt 1.0. `draft` is that of a schema without
-        `$schema`. `documents` has what `$ref` to other documents leads to, by URI, or is a function that is
+        "declared" (as `properties` has them, then the other required ones, then the rest) or "any". `numbers` is
+        "any", or "double": no number is longer than the text of a double. `additional` is "allow", or "forbid": an
+        object whose schema names members has no others. By default `space`, `numbers` and `additional` are "loose",
+        "any" and "allow", but for a Pydantic model or a `TypeAdapter` those of `GENERATION`.
+
+        With `integer_fraction` an integer may be spelt 1.0. `draft` is that of a schema without `$schema`.
+        `documents` has what `$ref` to other documents leads to, by URI, or is a function that is
         called with a URI and returns a schema or None; what it raises comes through. The drafts' own
         meta-schemas are there. A schema that is wrong, or that nothing satisfies, is a `GrammarError` with the
         place; so is what cannot be enforced exactly, but with `lenient` that is ignored, with a warning in `warnings`.
@@ -284,7 +294,16 @@ class Constraint(Shared, Described):
         """
         text, read = schema_text("schema", schema)
         encoded = utf8("schema", text)
-        settings = space, order, draft, integer_fraction, lenient
+        usual: JsonSchemaSettings = GENERATION if is_model(schema) else {}
+        settings = (
+            space or usual.get("space") or "loose",
+            order,
+            numbers or usual.get("numbers") or "any",
+            additional or usual.get("additional") or "allow",
+            draft,
+            integer_fraction,
+            lenient,
+        )
         options = shared_options(*settings) if documents is None else JsonSchemaOptions(*settings, documents)
         function = lib.eliza_inference_constraint_create_json_schema
         kind = ConstraintKind.JSON_SCHEMA
@@ -360,8 +379,8 @@ class Constraint(Shared, Described):
         `{"type": "regex", "pattern": ...}` and `{"type": "grammar", "grammar": ..., "syntax": ...}`; without the
         syntax (lark, gbnf, ebnf, regex) a text with `::=` is GBNF, and another Lark's notation.
 
-        The options are those of `json_schema`, for formats with a schema. A schema is always enforced, whether `strict`
-        is there or not.
+        The options are those of `json_schema`, for formats with a schema; `GENERATION` has the defaults. A schema is
+        always enforced, whether `strict` is there or not.
         """
         budget = options.get("budget")
         if isinstance(response_format, Mapping) and response_format.get("type") == "structural_tag":
@@ -370,7 +389,7 @@ class Constraint(Shared, Described):
         if language is not None:
             return cls._of_language(vocabulary, *language, budget)
         schema = response_schema(response_format)
-        return None if schema is None else cls.json_schema(vocabulary, schema, **options)
+        return None if schema is None else cls.json_schema(vocabulary, schema, **_for_generation(options))
 
     @classmethod
     def _of_language(cls, vocabulary: Vocabulary, notation: str, text: str, budget: Budget | None) -> Constraint:
@@ -425,7 +444,8 @@ class Constraint(Shared, Described):
 
         `tool_choice` is "required", a function (`{"type": "function", "function": {"name": ...}}`), or "none",
         which gives None; or what the other APIs say. With "auto" the text may be no call: that is an
-        `InvalidArgumentError`; `tool_calls` supports it. The options are those of `json_schema`.
+        `InvalidArgumentError`; `tool_calls` supports it. The options are those of `json_schema`;
+        `GENERATION` has the defaults, but that of white space is "loose".
         """
         bad: list[str] = []
         found = read_tools(tools, bad if skip_bad_tools else None)
@@ -438,6 +458,7 @@ class Constraint(Shared, Described):
         if choice.mode == "none":
             return None
         budget = SharedBudget(options.get("budget"))
+        options = _for_calls(options)
         names = []
         for name in choice.names or ():
             try:
@@ -489,8 +510,8 @@ class Constraint(Shared, Described):
         With the `tool_choice` "required" there is at least one call, with a function (`{"type": "function",
         "function": {"name": ...}}`) one of that function, and with "none" there is none; `allowed_tools`, and what
         Anthropic's and Gemini's APIs say, is read as well. Without `parallel_tool_calls` there is at most one call.
-        Before the text `after`, such as `"</think>"`, nothing is a call. The options are those of `json_schema`, for
-        the arguments.
+        Before the text `after`, such as `"</think>"`, nothing is a call. The options are those of `tool_call`, for the
+        arguments.
 
         `parse` reads a text, in which control tokens are spelled out, as a message of OpenAI's API: a dict with
         `content`, `tool_calls` if there are calls, each with the text of its arguments, and `reasoning_content` if
@@ -498,7 +519,7 @@ class Constraint(Shared, Described):
         """
         budget = options.pop("budget", None)
         bad: list[str] = []
-        calls = ToolCalls(tools, tool_choice, template, after, options, bad if skip_bad_tools else None)
+        calls = ToolCalls(tools, tool_choice, template, after, _for_calls(options), bad if skip_bad_tools else None)
         constraint = cls.tags(vocabulary, calls.descriptor(parallel_tool_calls), budget=budget)
         constraint._read = calls.parse
         if bad:
@@ -508,10 +529,10 @@ class Constraint(Shared, Described):
     @classmethod
     def tool_arguments(cls, vocabulary: Vocabulary, tool: Tool, **options: Unpack[JsonSchemaSettings]) -> Constraint:
         """The arguments of one of the `tools`, where its name has been written already; of a custom tool, its text. The
-        options are those of `json_schema`."""
+        options are those of `tool_call`."""
         found = read_tool(tool)
         if found.custom is None:
-            return cls._arguments(vocabulary, found, options)
+            return cls._arguments(vocabulary, found, _for_calls(options))
         try:
             ((notation, text),) = found.custom.items()
             return cls._of_language(vocabulary, notation, text, options.get("budget"))
@@ -667,6 +688,17 @@ def payload_bytes(tree: Payload) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise PayloadError(f"the payload is not valid Unicode: {error}") from error
+
+
+def _for_generation(options: JsonSchemaSettings) -> JsonSchemaSettings:
+    """With the defaults of what a model writes."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return cast("JsonSchemaSettings", {**GENERATION, **given})
+
+
+def _for_calls(options: JsonSchemaSettings) -> JsonSchemaSettings:
+    """The same, but models write calls with the white space that they were trained on."""
+    return _for_generation({"space": "loose", **options})
 
 
 _CHOICES_CANONICAL = constant("ELIZA_CHOICES_CANONICAL")

@@ -15,7 +15,18 @@ from eliza_inference._library import CData, ffi, new_struct
 from eliza_inference.budget import Budget
 from eliza_inference.errors import InvalidArgumentError
 
-__all__ = ["JsonDocuments", "JsonDraft", "JsonOrder", "JsonSchema", "JsonSpace", "PydanticAdapter", "PydanticModel"]
+__all__ = [
+    "GENERATION",
+    "JsonAdditional",
+    "JsonDocuments",
+    "JsonDraft",
+    "JsonNumbers",
+    "JsonOrder",
+    "JsonSchema",
+    "JsonSpace",
+    "PydanticAdapter",
+    "PydanticModel",
+]
 
 
 class PydanticModel(Protocol):
@@ -42,6 +53,8 @@ JsonSpace = Literal["loose", "compact", "spaced", "any"]
 """Where white space may stand between the tokens of a document."""
 
 JsonOrder = Literal["declared", "any"]
+JsonNumbers = Literal["any", "double"]
+JsonAdditional = Literal["allow", "forbid"]
 """The order of an object's members: as the schema lists them, or any."""
 
 JsonDraft = Literal["2020-12", "2019-09", "7", "6", "4"]
@@ -51,8 +64,10 @@ JsonDraft = Literal["2020-12", "2019-09", "7", "6", "4"]
 class JsonSchemaSettings(TypedDict, total=False):
     """The options of `Constraint.json_schema`."""
 
-    space: JsonSpace
+    space: JsonSpace | None
     order: JsonOrder
+    numbers: JsonNumbers | None
+    additional: JsonAdditional | None
     integer_fraction: bool
     draft: JsonDraft
     documents: JsonDocuments | None
@@ -60,13 +75,25 @@ class JsonSchemaSettings(TypedDict, total=False):
     budget: Budget | None
 
 
+GENERATION: JsonSchemaSettings = {"space": "compact", "numbers": "double", "additional": "forbid"}
+"""The options with which models end their answers most often: the defaults of Pydantic models, `response_format` and
+the command line's `generate`; of tools too, but with loose white space, as models were trained on calls.
+docs/reference/json-schema.md says what they do, and what was measured."""
+
 _SPACES = {name: constant(f"ELIZA_JSON_SPACE_{name.upper()}") for name in ("loose", "compact", "spaced", "any")}
 _DRAFTS = {
     name: constant(f"ELIZA_JSON_DRAFT_{name.replace('-', '_')}") for name in ("2020-12", "2019-09", "7", "6", "4")
 }
 _ORDERS = {name: constant(f"ELIZA_JSON_ORDER_{name.upper()}") for name in ("declared", "any")}
+_NUMBERS = {"any": 0, "double": constant("ELIZA_JSON_NUMBERS_DOUBLE")}
+_ADDITIONAL = {"allow": 0, "forbid": constant("ELIZA_JSON_ADDITIONAL_FORBID")}
 _LENIENT = constant("ELIZA_JSON_LENIENT")
 _INTEGER_FRACTION = constant("ELIZA_JSON_INTEGER_FRACTION")
+
+
+def is_model(schema: JsonSchema) -> bool:
+    """Whether it is Pydantic's."""
+    return hasattr(schema, "model_json_schema") or (hasattr(schema, "json_schema") and hasattr(schema, "validate_json"))
 
 
 def schema_text(name: str, schema: JsonSchema) -> tuple[str, Callable[[str | bytes], Any]]:
@@ -107,6 +134,8 @@ class JsonSchemaOptions:
         self,
         space: JsonSpace,
         order: JsonOrder,
+        numbers: JsonNumbers,
+        additional: JsonAdditional,
         draft: JsonDraft,
         integer_fraction: bool,
         lenient: bool,
@@ -116,7 +145,12 @@ class JsonSchemaOptions:
         self.struct.space = _choice("space", space, _SPACES)
         self.struct.order = _choice("order", order, _ORDERS)
         self.struct.draft = _choice("draft", draft, _DRAFTS)
-        self.struct.flags = (_LENIENT if lenient else 0) | (_INTEGER_FRACTION if integer_fraction else 0)
+        self.struct.flags = (
+            (_LENIENT if lenient else 0)
+            | (_INTEGER_FRACTION if integer_fraction else 0)
+            | _choice("numbers", numbers, _NUMBERS)
+            | _choice("additional", additional, _ADDITIONAL)
+        )
         if documents is None:
             return
         if isinstance(documents, Mapping):

@@ -49,7 +49,7 @@ FORMAT_KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """What formats have besides their type."""
 
-MAX_TOKENS = 4095
+MAX_TOKENS = 1_000_000
 """The most that a terminal may have of them."""
 MAX_WHITESPACE = 255
 

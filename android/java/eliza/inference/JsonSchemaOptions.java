@@ -22,6 +22,20 @@ public final class JsonSchemaOptions extends CompileOptions {
         ANY
     }
 
+    /** How long numbers may be. */
+    public enum Numbers {
+        ANY,
+        /** At most 17 significant digits, 24 bytes, and finite; integers have 64 bits. */
+        DOUBLE
+    }
+
+    /** Members that a schema does not name. */
+    public enum Additional {
+        ALLOW,
+        /** None, where a schema names members and says nothing of others. */
+        FORBID
+    }
+
     /** The drafts of JSON Schema. */
     public enum Draft {
         DRAFT_2020_12,
@@ -41,6 +55,10 @@ public final class JsonSchemaOptions extends CompileOptions {
 
     public Order order = Order.DECLARED;
 
+    public Numbers numbers = Numbers.ANY;
+
+    public Additional additional = Additional.ALLOW;
+
     /** Of a schema without $schema. */
     public Draft draft = Draft.DRAFT_2020_12;
 
@@ -55,9 +73,8 @@ public final class JsonSchemaOptions extends CompileOptions {
 
     @Override
     int[] numbers() {
-        return new int[] {
-            (lenient ? 1 : 0) | (integerFraction ? 2 : 0), space.ordinal(), draft.ordinal(), order.ordinal(),
-        };
+        int flags = (lenient ? 1 : 0) | (integerFraction ? 2 : 0) | 4 * numbers.ordinal() | 8 * additional.ordinal();
+        return new int[] {flags, space.ordinal(), draft.ordinal(), order.ordinal()};
     }
 
     @Override

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from eliza_inference.cli import demo as demo_command
@@ -20,7 +21,7 @@ from eliza_inference.cli import tags as tags_command
 from eliza_inference.cli import trie as trie_command
 from eliza_inference.cli.vocabularies import byte_vocabulary
 from eliza_inference.errors import ElizaError
-from eliza_inference.json_schema import JsonSchemaSettings
+from eliza_inference.json_schema import GENERATION, JsonSchemaSettings
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FILE_OR_FOLDER = click.Path(exists=True, path_type=Path)
@@ -49,6 +50,57 @@ def demo() -> None:
     demo_command.run(Console())
 
 
+Command = Callable[..., None]
+
+
+def schema_options(usual: JsonSchemaSettings) -> Callable[[Command], Command]:
+    """The options of a JSON Schema, with the usual values as defaults: `settings` of the command."""
+    options = (
+        ("--space", ["loose", "compact", "spaced", "any"], usual["space"], "White space of the document."),
+        ("--order", ["declared", "any"], "declared", "Order of the members of an object."),
+        ("--numbers", ["any", "double"], usual["numbers"], "double: no number is longer than the text of a double."),
+        (
+            "--additional",
+            ["allow", "forbid"],
+            usual["additional"],
+            "forbid: no members but those that the schema names.",
+        ),
+        ("--draft", ["2020-12", "2019-09", "7", "6", "4"], "2020-12", "Draft of a schema without $schema."),
+    )
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_settings(documents: tuple[tuple[str, Path], ...], **arguments: Any) -> None:
+            settings = {name: arguments.pop(name) for name in _SCHEMA_SETTINGS}
+            command(settings=settings | {"documents": schema_command.read_documents(documents)}, **arguments)
+
+        for option in (
+            *(
+                click.option(name, type=click.Choice(choices), default=default, show_default=True, help=text)
+                for name, choices, default, text in options
+            ),
+            click.option(
+                "--document",
+                "documents",
+                type=(str, FILE),
+                multiple=True,
+                metavar="URI FILE",
+                help="Another document that the schema refers to; may be repeated.",
+            ),
+            click.option("--integer-fraction", is_flag=True, help="Let an integer be spelt 1.0."),
+            click.option("--lenient", is_flag=True, help="Ignore what cannot be enforced exactly, with a warning."),
+        ):
+            with_settings = option(with_settings)
+        return with_settings
+
+    return decorate
+
+
+AS_WRITTEN: JsonSchemaSettings = {"space": "loose", "numbers": "any", "additional": "allow"}
+"""All documents that a schema allows, as `Constraint.json_schema` has it."""
+_SCHEMA_SETTINGS = ("space", "order", "numbers", "additional", "draft", "lenient", "integer_fraction")
+
+
 @commands.command()
 @click.option("--model", type=FILE_OR_FOLDER, required=True, help="GGUF file, or a folder with one under text/.")
 @click.option("--prompt", required=True, help="Text that the model continues.")
@@ -67,7 +119,10 @@ def demo() -> None:
 @click.option("--top-p", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="1: off.")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 @click.option("--context-size", type=click.IntRange(min=0), default=0, show_default=True, help="Tokens; 0: as trained.")
+@schema_options(GENERATION)
+@click.pass_context
 def generate(
+    context: click.Context,
     model: Path,
     prompt: str,
     trie: Path | None,
@@ -83,6 +138,7 @@ def generate(
     top_p: float,
     seed: int,
     context_size: int,
+    settings: JsonSchemaSettings,
 ) -> None:
     """Generate text: any, or what a token tree, choices, a regular expression, a grammar, a JSON Schema or tags allow.
 
@@ -92,11 +148,18 @@ def generate(
         raise click.UsageError("--path needs --trie")
     if sum(each is not None for each in (trie, choices, regex, lark, schema, tags)) > 1:
         raise click.UsageError("--trie, --choices, --regex, --lark, --schema and --tags exclude each other")
+    for parameter in context.command.params:
+        is_of_schema = parameter.name in (*_SCHEMA_SETTINGS, "documents")
+        is_given = context.get_parameter_source(parameter.name or "") == ParameterSource.COMMANDLINE
+        if schema is None and is_of_schema and is_given:
+            raise click.UsageError(f"{parameter.opts[0]} needs --schema")
     generate_command.run(
         Console(stderr=True),
         model,
         prompt,
-        rule=generate_command.read_rule(trie=trie, choices=choices, regex=regex, lark=lark, schema=schema, tags=tags),
+        rule=generate_command.read_rule(
+            trie=trie, choices=choices, regex=regex, lark=lark, schema=schema, tags=tags, settings=settings
+        ),
         path=span_path,
         grammar=grammar.read_text(encoding="utf-8") if grammar else None,
         max_tokens=max_tokens,
@@ -138,58 +201,9 @@ def schema() -> None:
     """Look at JSON Schemas."""
 
 
-Command = Callable[..., None]
-
-
-def schema_options(command: Command) -> Command:
-    """The options of a JSON Schema: `settings` of the command."""
-
-    @functools.wraps(command)
-    def with_settings(documents: tuple[tuple[str, Path], ...], **arguments: Any) -> None:
-        names = ("space", "order", "draft", "lenient", "integer_fraction")
-        settings = {name: arguments.pop(name) for name in names}
-        command(settings=settings | {"documents": schema_command.read_documents(documents)}, **arguments)
-
-    for option in (
-        click.option(
-            "--space",
-            type=click.Choice(["loose", "compact", "spaced", "any"]),
-            default="loose",
-            show_default=True,
-            help="White space of the document.",
-        ),
-        click.option(
-            "--order",
-            type=click.Choice(["declared", "any"]),
-            default="declared",
-            show_default=True,
-            help="Order of the members of an object.",
-        ),
-        click.option(
-            "--draft",
-            type=click.Choice(["2020-12", "2019-09", "7", "6", "4"]),
-            default="2020-12",
-            show_default=True,
-            help="Draft of a schema without $schema.",
-        ),
-        click.option(
-            "--document",
-            "documents",
-            type=(str, FILE),
-            multiple=True,
-            metavar="URI FILE",
-            help="Another document that the schema refers to; may be repeated.",
-        ),
-        click.option("--integer-fraction", is_flag=True, help="Let an integer be spelt 1.0."),
-        click.option("--lenient", is_flag=True, help="Ignore what cannot be enforced exactly, with a warning."),
-    ):
-        with_settings = option(with_settings)
-    return with_settings
-
-
 @schema.command("check")
 @click.argument("file", type=FILE)
-@schema_options
+@schema_options(AS_WRITTEN)
 def check_schema(file: Path, settings: JsonSchemaSettings) -> None:
     """Compile a JSON Schema: tell its sizes and what is not enforced, or what is wrong with it and where."""
     schema_command.check(Console(), file, settings)
@@ -198,7 +212,7 @@ def check_schema(file: Path, settings: JsonSchemaSettings) -> None:
 @schema.command()
 @click.argument("file", type=FILE)
 @click.option("--after", default="", metavar="TEXT", help="The document so far.")
-@schema_options
+@schema_options(AS_WRITTEN)
 def allowed(file: Path, after: str, settings: JsonSchemaSettings) -> None:
     """Tell which bytes may follow a part of a document, which text must, and whether it may end."""
     vocabulary, text = byte_vocabulary(), schema_command.read_schema(file)

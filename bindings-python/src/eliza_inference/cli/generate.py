@@ -16,6 +16,7 @@ from eliza_inference.cli.schema import compile_schema, read_schema
 from eliza_inference.cli.tags import compile_tags
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError
+from eliza_inference.json_schema import JsonSchemaSettings
 from eliza_inference.model import Model, Stream
 from eliza_inference.token_stream import Span
 from eliza_inference.token_tree import TokenTree
@@ -33,8 +34,9 @@ def read_rule(
     lark: Path | None,
     schema: Path | None,
     tags: Path | None,
+    settings: JsonSchemaSettings,
 ) -> Rule | None:
-    """Reads the file of the one that is given; None if there is none."""
+    """Reads the file of the one that is given; None if there is none. `settings` are a schema's."""
     if trie is not None:
         tree = read_payload(trie)
         return lambda _vocabulary: tree
@@ -49,7 +51,7 @@ def read_rule(
         return lambda vocabulary: compile_grammar(vocabulary, file, text)
     if schema is not None:
         schema_file, schema_text = schema, read_schema(schema)
-        return lambda vocabulary: compile_schema(vocabulary, schema_file, schema_text, {})
+        return lambda vocabulary: compile_schema(vocabulary, schema_file, schema_text, settings)
     if tags is not None:
         tags_file, descriptor = tags, tags.read_bytes()
         return lambda vocabulary: compile_tags(vocabulary, tags_file, descriptor)

@@ -22,7 +22,7 @@ const Run = run_module.Run;
 pub const Lexing = run_module.Lexing;
 const Flags = @import("../vocabulary/tokens.zig").Flags;
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
-const BoundedTexts = @import("bounded_texts.zig").BoundedTexts;
+const BoundedTexts = @import("../language/bounded_texts.zig").BoundedTexts;
 const AnyOrder = @import("any_order.zig").AnyOrder;
 const Limits = @import("limits.zig").Limits;
 const Parts = @import("parts.zig").Parts;
@@ -331,7 +331,7 @@ pub const Ambiguous = struct {
         if (a.lexing == .contextual and a.program.parted.len == 0 and program_module.count(a.program.separators) > 0) return false;
         // What follows reads the program.
         return try check.isSound(context.gpa, &a.program) and a.limits.isSound(&a.program) and
-            a.any_order.isSound(&a.program) and a.texts.isSound(&a.program);
+            a.any_order.isSound(&a.program) and a.texts.isSound(a.program.n_terminals);
     }
 
     pub fn limitKept(a: *Ambiguous, bytes_max: usize) void {

@@ -14,7 +14,7 @@ const Allocator = std.mem.Allocator;
 const position = @import("../language/position.zig");
 const Position = position.Position;
 const Pool = position.Pool;
-const Count = @import("limits.zig").Count;
+const bounded_texts = @import("../language/bounded_texts.zig");
 const Time = @import("limits.zig").Time;
 
 /// The node with the parser's initial state, below all others.
@@ -24,10 +24,10 @@ pub const last = position.bottom;
 
 /// States of the lexer are below it.
 pub const first_place = 1 << 16;
-/// From here on a state is one in a text of bounded length (bounded_texts.zig).
-pub const first_text = 1 << 30;
-/// From here on a state is one of the lexer, in its low half, and the count of the lexeme's tokens (limits.zig).
-const first_counted = 1 << 31;
+/// From here on a state is one in a text of bounded length (language/bounded_texts.zig).
+pub const first_text = bounded_texts.first_state;
+/// From here on a state is one of the lexer and the count of the lexeme's tokens (limits.zig).
+pub const first_counted = bounded_texts.states_end;
 
 pub fn isPlace(state: u32) bool {
     return state >= first_place and state < first_text;
@@ -39,19 +39,6 @@ pub fn isText(state: u32) bool {
 
 pub fn isCounted(state: u32) bool {
     return state >= first_counted;
-}
-
-pub fn counted(state: u16, count: Count) u32 {
-    return first_counted | @as(u32, count) << 16 | state;
-}
-
-pub fn countOf(state: u32) Count {
-    return @truncate(state >> 16);
-}
-
-/// Of the lexer, of a state that is no place.
-pub fn lexerState(state: u32) u16 {
-    return @truncate(state);
 }
 
 /// One way to read the text so far.

@@ -9,7 +9,7 @@ const Position = position.Position;
 const Pool = position.Pool;
 const graph = @import("graph.zig");
 const Limits = @import("limits.zig").Limits;
-const BoundedTexts = @import("bounded_texts.zig").BoundedTexts;
+const BoundedTexts = @import("../language/bounded_texts.zig").BoundedTexts;
 
 /// Nodes in one key, and links in a row that lead to nodes that are there already. A key with more is in no cache.
 const nodes_max = 384;
@@ -147,7 +147,7 @@ pub const GraphKey = struct {
 fn numberOfState(counts: Counts, state: u32) u32 {
     if (state < graph.first_text) return state;
     if (graph.isText(state)) return GraphKey.text_bit | counts.texts.keyOf(state);
-    return GraphKey.counted_bit | counts.limits.phaseOf(graph.countOf(state)) << 16 | graph.lexerState(state);
+    return GraphKey.counted_bit | counts.limits.phaseOf(counts.limits.countOf(state)) << 16 | counts.limits.lexerState(state);
 }
 
 /// The same numbers of a position that is one stack, as most are; `is_graph` once it is found to be none.

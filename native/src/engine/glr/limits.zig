@@ -16,8 +16,9 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const program_module = @import("../lr/program.zig");
 const Program = program_module.Program;
+const graph = @import("graph.zig");
 
-pub const Count = u15;
+pub const Count = u31;
 /// Of the clock of a text. It begins again after so many tokens; no rule has as many.
 pub const Time = u15;
 
@@ -33,22 +34,33 @@ pub const Rule = extern struct {
 /// Immutable.
 pub const Limits = struct {
     /// [terminal]: the most tokens; 0: any number. Empty if no terminal has a limit.
-    of: []const u16 = &.{},
+    of: []const u32 = &.{},
     /// The terminals that have one.
     limited: []const u64 = &.{},
     /// All limits, ascending.
-    steps: []const u16 = &.{},
+    steps: []const u32 = &.{},
+    /// Of a state of the lexer; the rest of a configuration's is a count.
+    state_bits: u32 = 16,
     rules: []const Rule = &.{},
     /// [parser's state]: the symbol of the rule that has just begun there; 0: none has. Empty without rules.
     begun: []const u32 = &.{},
 
-    /// The largest limit.
-    pub const tokens_max = 4095;
+    /// The largest limit of a terminal, and of a rule.
+    pub const tokens_max = 1_000_000;
+    pub const rule_tokens_max = std.math.maxInt(Time);
     /// The most different ones.
     pub const steps_max = 7;
 
-    comptime {
-        std.debug.assert((tokens_max + 1) * (steps_max + 1) == std.math.maxInt(Count) + 1);
+    /// For a lexer of so many states. False: these and counts are too many together.
+    pub fn setStates(l: *Limits, n_states: u32) bool {
+        l.state_bits = 32 - @clz(n_states - 1);
+        return l.fits(n_states);
+    }
+
+    fn fits(l: *const Limits, n_states: u32) bool {
+        if (l.state_bits > 16 or n_states > @as(u32, 1) << @intCast(l.state_bits)) return false;
+        const n_counts = (@as(u64, l.steps[l.steps.len - 1]) + 1) * (l.steps.len + 1);
+        return n_counts << @intCast(l.state_bits) <= graph.first_counted;
     }
 
     pub fn deinit(l: *Limits, gpa: Allocator) void {
@@ -81,7 +93,7 @@ pub const Limits = struct {
         if (l.of.len != program.n_terminals or l.limited.len != program.width) return false;
         if (l.steps.len == 0 or l.steps.len > steps_max) return false;
         for (l.steps) |step| if (step > tokens_max) return false;
-        return true;
+        return std.sort.isSorted(u32, l.steps, {}, std.sort.asc(u32)) and l.fits(program.lexer.nStates());
     }
 
     /// The program is sound.
@@ -89,7 +101,7 @@ pub const Limits = struct {
         if (l.rules.len == 0) return true;
         if (l.begun.len != program.nParserStates()) return false;
         for (l.rules) |rule| {
-            if (rule.tokens > tokens_max or rule.begin >= program.n_terminals or rule.end >= program.n_terminals) return false;
+            if (rule.tokens > rule_tokens_max or rule.begin >= program.n_terminals or rule.end >= program.n_terminals) return false;
             for (0..l.begun.len) |state| {
                 if (program.shifts(state, rule.begin)) {
                     const symbol = l.begun[program.transition(state, rule.begin)];
@@ -102,6 +114,20 @@ pub const Limits = struct {
     }
 
     // ---- Counts
+
+    /// The state of a configuration, of the lexer's.
+    pub fn counted(l: *const Limits, state: u16, c: Count) u32 {
+        return graph.first_counted | @as(u32, c) << @intCast(l.state_bits) | state;
+    }
+
+    pub fn countOf(l: *const Limits, state: u32) Count {
+        return @intCast((state & graph.first_counted - 1) >> @intCast(l.state_bits));
+    }
+
+    /// Of the lexer, of a state that is no place and no text.
+    pub inline fn lexerState(l: *const Limits, state: u32) u16 {
+        return @truncate(state & (@as(u32, 1) << @intCast(l.state_bits)) - 1);
+    }
 
     /// Of a lexeme that has one token.
     pub fn first(l: *const Limits) Count {

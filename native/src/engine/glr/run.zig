@@ -21,7 +21,7 @@ const graph = @import("graph.zig");
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
 const limits_module = @import("limits.zig");
 const Limits = limits_module.Limits;
-const BoundedTexts = @import("bounded_texts.zig").BoundedTexts;
+const BoundedTexts = @import("../language/bounded_texts.zig").BoundedTexts;
 const AnyOrder = @import("any_order.zig").AnyOrder;
 const Seen = @import("any_order.zig").Seen;
 const parts_module = @import("parts.zig");
@@ -283,7 +283,7 @@ pub const Run = struct {
         for (r.of(set)) |one| {
             if (isApart(one.state)) return true;
             if (one.state == nothing_pending) return false;
-            const state = graph.lexerState(one.state);
+            const state = r.limits.lexerState(one.state);
             const next = lexer.next(state, byte);
             if (next == dfa.dead or next != state and state != restarted) return false;
         }
@@ -312,7 +312,7 @@ pub const Run = struct {
                 if (begins) try r.beginOn(one.stack, restarted, byte, unlimited);
                 continue;
             }
-            const state = graph.lexerState(one.state);
+            const state = r.limits.lexerState(one.state);
             const next = lexer.next(state, byte);
             const is_over = r.endsLazily(one);
             const goes_on = !is_over and next != dfa.dead and r.goesOn(one, next);
@@ -652,7 +652,7 @@ pub const Run = struct {
         var n: usize = 0;
         var firsts = part.firsts.iterator(.{});
         while (firsts.next()) |byte| {
-            const next = r.program.lexer.next(graph.lexerState(one.state), @intCast(byte));
+            const next = r.program.lexer.next(r.limits.lexerState(one.state), @intCast(byte));
             n += @intFromBool(next != dfa.dead and r.goesOn(one, next));
         }
         if (n == 0) return .none;
@@ -697,7 +697,7 @@ pub const Run = struct {
     noinline fn goesOnCounted(r: *const Run, one: Configuration, next: u16) bool {
         const reach = r.program.reachSet(r.program.lexer.reaches[next]);
         if (program_module.intersects(r.skipsOf(one.stack), reach)) return true;
-        const behind = graph.countOf(r.stateBehind(one, next));
+        const behind = r.limits.countOf(r.stateBehind(one, next));
         for (reach, r.viableOf(one.stack), 0..) |reached, can_come, w| {
             var set = reached & can_come;
             while (set != 0) : (set &= set - 1) {
@@ -710,16 +710,16 @@ pub const Run = struct {
     /// Behind a byte that leads the lexer to `next`. If the lexeme matches what is spent, that is over.
     inline fn stateBehind(r: *const Run, one: Configuration, next: u16) u32 {
         if (!graph.isCounted(one.state)) return next;
-        const count = graph.countOf(one.state);
-        for (r.program.lexer.matchList(graph.lexerState(one.state))) |terminal| {
+        const count = r.limits.countOf(one.state);
+        for (r.program.lexer.matchList(r.limits.lexerState(one.state))) |terminal| {
             if (r.isOver(one, terminal) or !r.limits.isSpent(terminal, count)) continue;
-            if (program_module.has(r.viableOf(one.stack), terminal)) return graph.counted(next, r.limits.ended(count));
+            if (program_module.has(r.viableOf(one.stack), terminal)) return r.limits.counted(next, r.limits.ended(count));
         }
-        return graph.counted(next, count);
+        return r.limits.counted(next, count);
     }
 
     inline fn isOver(r: *const Run, one: Configuration, terminal: u16) bool {
-        return graph.isCounted(one.state) and r.limits.isOver(terminal, graph.countOf(one.state));
+        return graph.isCounted(one.state) and r.limits.isOver(terminal, r.limits.countOf(one.state));
     }
 
     /// The set behind a token.
@@ -730,9 +730,9 @@ pub const Run = struct {
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
             const is_counted = r.limits.of.len > 0 and r.mayBeLimited(one);
-            const state = graph.lexerState(one.state);
-            const count = if (graph.isCounted(one.state)) r.limits.next(graph.countOf(one.state)) else r.limits.first();
-            const behind = if (isApart(one.state)) one.state else if (is_counted) graph.counted(state, count) else state;
+            const state = r.limits.lexerState(one.state);
+            const count = if (graph.isCounted(one.state)) r.limits.next(r.limits.countOf(one.state)) else r.limits.first();
+            const behind = if (isApart(one.state)) one.state else if (is_counted) r.limits.counted(state, count) else state;
             try r.found.append(r.gpa, .{ .state = behind, .stack = one.stack });
         }
         if (r.limits.rules.len > 0) try r.cutRules();
@@ -752,7 +752,7 @@ pub const Run = struct {
     /// Whether a lexeme has begun that may be of a terminal with a limit.
     fn mayBeLimited(r: *const Run, one: Configuration) bool {
         if (one.state == nothing_pending or isApart(one.state)) return false;
-        const reach = r.program.reachSet(r.program.lexer.reaches[graph.lexerState(one.state)]);
+        const reach = r.program.reachSet(r.program.lexer.reaches[r.limits.lexerState(one.state)]);
         for (reach, r.viableOf(one.stack), r.limits.limited) |a, b, c| if (a & b & c != 0) return true;
         return false;
     }
@@ -879,13 +879,13 @@ pub const Run = struct {
     fn canBe(r: *const Run, state: u32, stack: u32) bool {
         if (state == nothing_pending) return true;
         if (isApart(state)) return program_module.has(r.viableOf(stack), r.terminalOf(state) orelse return false);
-        return r.canReach(stack, graph.lexerState(state));
+        return r.canReach(stack, r.limits.lexerState(state));
     }
 
     /// A lexeme that is the rule's is gone with it; what is being skipped goes on.
     fn stateBehindRule(r: *const Run, state: u32, within: u32) u32 {
         if (state == nothing_pending or isApart(state)) return nothing_pending;
-        const lexer_state = graph.lexerState(state);
+        const lexer_state = r.limits.lexerState(state);
         const reach = r.program.reachSet(r.program.lexer.reaches[lexer_state]);
         return if (program_module.intersects(r.viableOf(within), reach)) nothing_pending else lexer_state;
     }
@@ -929,7 +929,7 @@ pub const Run = struct {
     /// Whether a lazy terminal that the parser can take matches: then the lexeme is that, and does not go on.
     fn endsLazily(r: *const Run, one: Configuration) bool {
         if (r.lexing == .longest) return false;
-        for (r.program.lexer.matchList(graph.lexerState(one.state))) |terminal| {
+        for (r.program.lexer.matchList(r.limits.lexerState(one.state))) |terminal| {
             if (r.isOver(one, terminal)) continue;
             if (program_module.has(r.program.lazy, terminal) and program_module.has(r.viableOf(one.stack), terminal)) return true;
         }
@@ -955,7 +955,7 @@ pub const Run = struct {
     /// Adds to `arrivals` where the terminals lead that may end here. After a skipped one the stack stays. `is_over`: it
     /// `endsLazily`.
     fn end(r: *Run, one: Configuration, is_over: bool, limit: u32) Error!void {
-        for (r.program.lexer.matchList(graph.lexerState(one.state))) |terminal| {
+        for (r.program.lexer.matchList(r.limits.lexerState(one.state))) |terminal| {
             if (is_over and !program_module.has(r.program.lazy, terminal) or r.isOver(one, terminal)) continue;
             if (program_module.has(r.skipsOf(one.stack), terminal)) {
                 try r.arrivals.append(r.gpa, .{ .state = skipped, .below = one.stack, .level = 0, .limit = limit });
@@ -987,7 +987,7 @@ pub const Run = struct {
     /// goes on with each byte that they can begin with. Null if there are none, or something skipped can come in between,
     /// whatever the lexeme is; otherwise `isSeparated` tells.
     fn inseparableFrom(r: *Run, one: Configuration) Error!?u32 {
-        const state = graph.lexerState(one.state);
+        const state = r.limits.lexerState(one.state);
         const key = @as(u64, one.stack) << 32 | one.state;
         if (r.of_pending.get(key)) |known| return if (known == unlimited) null else known;
         const lexer = &r.program.lexer;
@@ -1076,7 +1076,7 @@ pub const Run = struct {
 
     /// Whether that is so wherever a lexeme leads.
     fn isSeparatedWherever(r: *Run, one: Configuration, limit: u32) Error!bool {
-        for (r.program.lexer.matchList(graph.lexerState(one.state))) |terminal| {
+        for (r.program.lexer.matchList(r.limits.lexerState(one.state))) |terminal| {
             const groups = r.stacks.items[one.stack].groups;
             for (groups.from..groups.to) |group| {
                 if (!try r.isSeparatedBySeen(try r.stackBehind(group, terminal) orelse continue, limit)) return false;

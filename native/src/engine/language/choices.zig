@@ -317,6 +317,7 @@ const Builder = struct {
     fn isBefore(b: *Builder, i: u32, j: u32, depth: usize) Error!bool {
         const one = b.stringOf(i)[depth..];
         const other = b.stringOf(j)[depth..];
+        if (one.len > 0 and other.len > 0 and one[0] != other[0]) return one[0] < other[0];
         const shared = sharedStart(one, other);
         try b.work(1, shared);
         if (shared == one.len or shared == other.len) return one.len < other.len;
@@ -371,6 +372,7 @@ const Builder = struct {
             below.clearRetainingCapacity();
             for (runs.items) |run| {
                 first_child[node] = made;
+                try b.work(run.to - run.from, 0);
                 var at = run.from;
                 if (list.at(at).len == depth) {
                     at += 1;
@@ -380,8 +382,7 @@ const Builder = struct {
                     const byte = list.at(at)[depth];
                     const from = at;
                     at += 1;
-                    while (at < run.to and list.at(at)[depth] == byte) : (at += 1) try b.work(1, 0);
-                    try b.work(1, 0);
+                    while (at < run.to and list.at(at)[depth] == byte) at += 1;
                     bytes[made] = byte;
                     made += 1;
                     try below.append(b.gpa, .{ .from = from, .to = at });

@@ -31,6 +31,18 @@ pub const Dfa = struct {
     /// Words of a reach set.
     words: u32,
 
+    /// No states; for what has none.
+    pub const none: Dfa = .{
+        .columns = @splat(0),
+        .transitions = &.{},
+        .matches = &.{},
+        .match_offsets = &.{},
+        .match_patterns = &.{},
+        .reaches = &.{},
+        .reach_sets = &.{},
+        .words = 0,
+    };
+
     /// Number of states.
     pub fn nStates(d: *const Dfa) u32 {
         return @intCast(d.matches.len);

@@ -194,7 +194,7 @@ pub const Language = union(enum) {
     /// A state of a position with what masks depend on alone.
     pub fn canonical(language: *const Language, state: u32) u32 {
         return switch (language.*) {
-            .ambiguous => |*ambiguous| if (graph.isText(state)) ambiguous.texts.canonical(state) else state,
+            inline .ambiguous, .regex => |*one| if (graph.isText(state)) one.texts.canonical(state) else state,
             else => state,
         };
     }

@@ -15,6 +15,7 @@ const StackForm = @import("../language/position.zig").StackForm;
 const Arrays = @import("../language/arrays.zig").Arrays;
 const Language = @import("language.zig").Language;
 const key_module = @import("key.zig");
+const bounded_texts = @import("../language/bounded_texts.zig");
 const graph_key = @import("../glr/key.zig");
 const Mask = @import("../mask/mask.zig").Mask;
 const cache_module = @import("../mask/cache.zig");
@@ -179,7 +180,7 @@ pub const Recognizer = struct {
     pub inline fn cachedMask(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
         switch (r.stack_form) {
             .none => {
-                var key: key_module.StateKey = .{ .state = at.state };
+                var key: key_module.StateKey = .{ .state = r.canonicalState(at) };
                 return r.masks.get(&key);
             },
             .one => {
@@ -209,8 +210,13 @@ pub const Recognizer = struct {
             var key: key_module.Behind(graph_key.GraphKey) = .{ .state = inner.state, .rest = .of(pool, inner.at, inner.counts) };
             return r.masks.get(&key);
         }
-        var key: key_module.StackKey = .of(pool, at);
+        var key: key_module.StackKey = .of(pool, .{ .state = inner.state, .stack = at.stack });
         return r.masks.get(&key);
+    }
+
+    /// The state of a language without stacks, as far as masks depend on it.
+    inline fn canonicalState(r: *const Recognizer, at: Position) u32 {
+        return if (at.state < bounded_texts.first_state) at.state else r.language.canonical(at.state);
     }
 
     /// Computes the mask and caches it. Lent as long as the recognizer lives or, if there was no room, by
@@ -224,7 +230,7 @@ pub const Recognizer = struct {
 
     /// Returns the length; null if the key is too long.
     fn writeKey(r: *const Recognizer, pool: *const Pool, at: Position, looked_at: u32, key: []u32) ?usize {
-        key[0] = at.state;
+        key[0] = r.canonicalState(at);
         switch (r.stack_form) {
             .none => return 1,
             .one => return key_module.write(pool, at, looked_at, key[0..cache_module.key_max]),
@@ -232,7 +238,9 @@ pub const Recognizer = struct {
             .mixed => {},
         }
         const inner = r.language.inner(at);
-        if (inner.form != .graph) return key_module.write(pool, at, looked_at, key[0..cache_module.key_max]);
+        if (inner.form != .graph) {
+            return key_module.write(pool, .{ .state = inner.state, .stack = at.stack }, looked_at, key[0..cache_module.key_max]);
+        }
         key[0] = inner.state;
         return 1 + (graph_key.write(pool, inner.at, inner.counts, looked_at, key[1..]) orelse return null);
     }

@@ -513,10 +513,11 @@ pub const Alternatives = struct {
         var multiples: ArrayList(Decimal) = .empty;
         var not_multiples: ArrayList(Decimal) = .empty;
         var excluded: ArrayList(Decimal) = .empty;
+        var came: ArrayList(Decimal) = .empty;
         for (from.literals) |literal| if (literal.setOf(a.schema)) |set| {
             spec.is_plain = true;
             for (try a.textsOf(set)) |one| {
-                if (spelling.classOf(one) == .number) try excluded.append(arena, try decimalOf(arena, one));
+                if (spelling.classOf(one) == .number) try came.append(arena, try decimalOf(arena, one));
             }
         } else switch (a.schema.nodes[literal.node]) {
             .number_limit => |i| {
@@ -541,8 +542,23 @@ pub const Alternatives = struct {
         }
         spec.multiples = multiples.items;
         spec.not_multiples = not_multiples.items;
+        const n_excluded = excluded.items.len;
+        try excluded.appendSlice(arena, came.items);
         spec.excluded = excluded.items;
-        const numbers = try arena.create(Numbers);
+        if (a.schema.form.numbers == .any) return a.numbersOf(spec);
+        if (try a.numbersOf(spec.toShort())) |short| return short;
+        // Longer ones are allowed where the schema leaves no others, not where all others came.
+        var whole = spec;
+        whole.excluded = excluded.items[0..n_excluded];
+        if (came.items.len > 0) if (try a.numbersOf(whole.toShort())) |short| {
+            short.number.deinit();
+            return null;
+        };
+        return a.numbersOf(spec);
+    }
+
+    fn numbersOf(a: *Alternatives, spec: number_spec.Spec) Error!?Alternative {
+        const numbers = try a.arena.allocator().create(Numbers);
         numbers.* = try .init(a.gpa, spec);
         if (!numbers.isEmpty()) return .{ .number = numbers };
         numbers.deinit();

@@ -202,6 +202,12 @@ fn subtract(left: []u8, digits: []const u8) bool {
     return true;
 }
 
+pub fn powerOfTen(n: u32) u128 {
+    var power: u128 = 1;
+    for (0..n) |_| power *= 10;
+    return power;
+}
+
 const testing = std.testing;
 
 fn expectText(expected: []const u8, d: Decimal) !void {

@@ -7,8 +7,16 @@ pub const Form = struct {
     /// If given, there may be so much of any kind at each place within a document instead.
     space_max: ?u8 = null,
     order: Order = .declared,
+    numbers: Numbers = .any,
     /// An integer may be spelt 1.0.
     integer_fraction: bool = false,
+};
+
+/// How long numbers may be.
+pub const Numbers = enum(u1) {
+    any,
+    /// As the text of a double or of an integer of 64 bits.
+    double,
 };
 
 /// In which order the members of an object come: ELIZA_JSON_ORDER_* of the header.

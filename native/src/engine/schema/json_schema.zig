@@ -19,6 +19,7 @@ const Arrays = @import("../language/arrays.zig").Arrays;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const Schema = @import("schema.zig").Schema;
+const NodeId = @import("schema.zig").NodeId;
 const work_max = @import("alternatives.zig").work_max;
 const machine_module = @import("machine.zig");
 const Machine = machine_module.Machine;
@@ -67,6 +68,13 @@ pub const JsonSchema = struct {
         s.machine.alternatives.watch = watch;
         defer s.machine.alternatives.watch = null;
         return s.machine.isSatisfiable() catch |e| s.kept.reason(e);
+    }
+
+    /// Whether some value satisfies a node of the schema.
+    pub fn isNodeSatisfiable(s: *JsonSchema, node: NodeId, watch: *Watch) machine_module.Error!bool {
+        s.machine.alternatives.watch = watch;
+        defer s.machine.alternatives.watch = null;
+        return s.machine.isNodeSatisfiable(node);
     }
 
     /// Beyond it, texts that lead to anything new are `TooLarge`.

@@ -175,6 +175,11 @@ pub const Machine = struct {
         return m.alternatives.isSatisfiable(m.runs.get(m.initial)[head + 1]);
     }
 
+    pub fn isNodeSatisfiable(m: *Machine, node: schema_module.NodeId) Error!bool {
+        var literals = [_]goals_module.Literal{.of(node)};
+        return m.alternatives.isSatisfiable(try m.alternatives.goals.goal(&literals));
+    }
+
     /// Whether the document may end.
     pub fn canStop(m: *const Machine, at: Point) bool {
         if (at.stack.below != position.bottom) return false;

@@ -4,7 +4,9 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
-const Decimal = @import("decimal.zig").Decimal;
+const decimal = @import("decimal.zig");
+const Decimal = decimal.Decimal;
+const powerOfTen = decimal.powerOfTen;
 
 /// The least common multiple of all numbers is at most this, in units of the last fraction digit that matters.
 pub const period_max = 1 << 60;
@@ -59,7 +61,8 @@ pub const Multiples = struct {
             .step = step,
             .nots = nots,
             .periods = try periodsFrom(arena, period, scale),
-            .terms = if (step == 0) &.{} else try inclusionExclusion(arena, step, nots),
+            // Without a step there are values between the multiples of all numbers: no term is for them.
+            .terms = if (step == 0) (try inclusionExclusion(arena, 1, nots))[1..] else try inclusionExclusion(arena, step, nots),
         };
     }
 
@@ -124,7 +127,48 @@ pub const Multiples = struct {
         }
         return n;
     }
+
+    /// How many of the set there are among numbers that begin with digits down to the one of ten to the `place`, and are in
+    /// units of ten to the `last` from `low` to `high` above these. `remainder` is that of the digits, which are
+    /// `loose` if one is not 0 behind `scale`.
+    pub fn countBelow(m: Multiples, remainder: u64, loose: bool, place: i32, last: i32, low: u128, high: u128) u128 {
+        var n: i128 = if (m.step == 0) @intCast(high - low + 1) else 0;
+        if (loose) return @intCast(n);
+        const scale: i32 = @intCast(m.scale);
+        const digits = if (place > -scale) m.shift(remainder, @intCast(place + scale)) else remainder;
+        // Of units below `scale` only those matter that are whole ones of it.
+        const many = powerOfTen(@intCast(std.math.clamp(-scale - last, 0, place - last)));
+        const from, const to = .{ std.math.divCeil(u128, low, many) catch unreachable, high / many };
+        if (from > to) return @intCast(n);
+        const unit = m.shift(1, @intCast(@max(0, last + scale)));
+        for (m.terms) |term| n += term.sign * @as(i128, @intCast(countOf(term.of, digits, unit, from, to)));
+        return @intCast(n);
+    }
 };
+
+/// How many numbers from `from` to `to` there are that, in units of `unit` and with `digits` added, are multiples of `of`.
+fn countOf(of: u64, digits: u64, unit: u64, from: u128, to: u128) u128 {
+    const shared = std.math.gcd(unit % of, of);
+    if (digits % shared != 0) return 0;
+    const period: i128 = of / shared;
+    const wanted = @mod(-@as(i128, digits / shared) * inverse(unit % of / shared, period), period);
+    const first: u128 = @intCast(wanted);
+    const n_to = (to + @as(u128, @intCast(period)) - first) / @as(u128, @intCast(period));
+    const n_from = (from + @as(u128, @intCast(period)) - first -| 1) / @as(u128, @intCast(period));
+    return n_to - n_from;
+}
+
+/// Of a number without a common factor: their product leaves 1 of the period (Euclid).
+fn inverse(of: u64, period: i128) i128 {
+    var a: i128, var b: i128 = .{ period, @mod(of, period) };
+    var x: i128, var y: i128 = .{ 0, 1 };
+    while (b != 0) {
+        const quotient = @divFloor(a, b);
+        a, b = .{ b, a - quotient * b };
+        x, y = .{ y, x - quotient * y };
+    }
+    return @mod(x, period);
+}
 
 /// Keeps `f` unless it is a multiple of a kept one, and drops its own multiples.
 fn keepLeast(arena: Allocator, kept: *ArrayList(Factors), f: Factors) Allocator.Error!void {

@@ -10,6 +10,7 @@ const Decimal = decimal.Decimal;
 const Multiples = @import("multiples.zig").Multiples;
 const Bound = @import("number_spec.zig").Bound;
 const Spec = @import("number_spec.zig").Spec;
+const short_text = @import("short_text.zig");
 
 pub const Side = struct {
     multiples: Multiples,
@@ -27,6 +28,8 @@ pub const Side = struct {
     excluded: []const Decimal = &.{},
     /// Fraction digits of all that was said so far.
     places: u32,
+    /// Places count, since they are limited.
+    is_short: bool,
 
     /// What the rest of a number depends on. Before the point it counts digits of the integer part, none for a
     /// single 0; behind the point those of the fraction.
@@ -56,6 +59,7 @@ pub const Side = struct {
             .least = .{ .decimal = .zero, .strict = false },
             .most = null,
             .places = multiples.scale,
+            .is_short = spec.is_short,
         };
         if (low) |bound| if (bound.decimal.isZero() or bound.decimal.negative == negative) {
             s.least = .{ .decimal = bound.decimal.magnitude(), .strict = bound.strict };
@@ -72,7 +76,7 @@ pub const Side = struct {
             if (bound) |b| s.places = @max(s.places, b.decimal.fractionPlaces());
         }
         if (s.most) |most| s.has_most = !most.strict and multiples.hasValue(most.decimal);
-        try s.exclude(arena, spec.excluded, negative);
+        try s.exclude(arena, spec, negative);
         return s;
     }
 
@@ -88,12 +92,13 @@ pub const Side = struct {
         }
     }
 
-    fn exclude(s: *Side, arena: Allocator, values: []const Decimal, negative: bool) Allocator.Error!void {
+    fn exclude(s: *Side, arena: Allocator, spec: Spec, negative: bool) Allocator.Error!void {
         var kept: ArrayList(Decimal) = .empty;
-        for (values) |value| {
+        for (spec.excluded) |value| {
             const d = value.magnitude();
             if (!d.isZero() and value.negative != negative) continue;
             if (!s.isWithin(d) or !s.multiples.hasValue(d)) continue;
+            if (spec.is_short and spec.fractions and !short_text.isShort(d, negative)) continue;
             s.places = @max(s.places, d.fractionPlaces());
             try kept.append(arena, d);
         }
@@ -134,7 +139,7 @@ pub const Side = struct {
         at.remainder = s.multiples.append(before.remainder, digit, s.multiples.scale);
         s.narrow(&at, .{ .integer_digit = digit });
         at.place += 1;
-        if (s.most == null and at.from == at.to) at.place = @min(at.place, s.least.decimal.integerPlaces());
+        if (s.most == null and at.from == at.to and !s.is_short) at.place = @min(at.place, s.least.decimal.integerPlaces());
         if (s.most == null) return at; // without a bound there are values after any digits
         return if (s.hasLonger(at)) at else null;
     }
@@ -168,7 +173,8 @@ pub const Side = struct {
         s.narrow(&at, .{ .fraction_digit = digit });
         if (at.least == .eq and !s.least.strict and !s.least.decimal.hasBelow(place)) at.least = .gt;
         const is_open = at.least == .eq or at.most == .eq or at.from != at.to;
-        at.place = @min(before.place + 1, if (is_open) s.places else s.multiples.scale);
+        at.place = before.place + 1;
+        if (!s.is_short) at.place = @min(at.place, if (is_open) s.places else s.multiples.scale);
         return if (s.hasCompletion(at, -@as(i32, @intCast(at.place)))) at else null;
     }
 
@@ -195,7 +201,7 @@ pub const Side = struct {
     }
 
     /// How an integer part of the digits read and `more` ones compares with the bounds, as far as it is read.
-    fn orders(s: *const Side, at: Position, more: u32) struct { Order, Order } {
+    pub fn orders(s: *const Side, at: Position, more: u32) struct { Order, Order } {
         const least = std.math.order(at.place + more, s.least.decimal.integerPlaces());
         const most = if (s.most) |most| std.math.order(at.place + more, most.decimal.integerPlaces()) else .lt;
         return .{ if (least == .eq) at.least else least, if (most == .eq) at.most else most };
@@ -238,7 +244,7 @@ pub const Side = struct {
         }
         const width = s.widthBelow(place, -scale, least, most);
         if (width < 0) return 0;
-        const first = if (least == .eq) s.least_remainder else s.multiples.shift(at.remainder, @intCast(place + scale));
+        const first = if (least == .eq) s.least_remainder else s.multiples.shift(at.remainder, @intCast(@max(0, place + scale)));
         return @intCast(@min(infinite, s.multiples.count(first, @intCast(width))));
     }
 

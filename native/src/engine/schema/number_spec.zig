@@ -3,6 +3,7 @@
 const std = @import("std");
 const Order = std.math.Order;
 const decimal = @import("decimal.zig");
+const short_text = @import("short_text.zig");
 const Decimal = decimal.Decimal;
 
 pub const Bound = struct {
@@ -30,6 +31,18 @@ pub const Spec = struct {
     integer_fraction: bool = false,
     /// No exponent, even where there is no constraint.
     is_plain: bool = false,
+    /// Only numbers as short as the text of a double: short_text.zig.
+    is_short: bool = false,
+
+    /// The same with short numbers only. Integers are those of 64 bits, with a sign or without.
+    pub fn toShort(spec: Spec) Spec {
+        var short = spec;
+        short.is_short = true;
+        if (spec.fractions) return short;
+        short.atLeast(.{ .decimal = .{ .negative = true, .digits = "9223372036854775808", .exponent = 0 }, .strict = false });
+        short.atMost(.{ .decimal = .{ .digits = "18446744073709551615", .exponent = 0 }, .strict = false });
+        return short;
+    }
 
     /// Adds a lower bound.
     pub fn atLeast(spec: *Spec, bound: Bound) void {
@@ -58,12 +71,14 @@ pub const Spec = struct {
 
     /// Of a set that is not endless: no value needs more digits behind the point.
     pub fn places(spec: Spec) u32 {
+        if (spec.is_short and spec.fractions) return short_text.bytes_max;
         if (spec.multiples.len > 0) return spec.multiples[0].fractionPlaces();
         return if (spec.fractions) spec.least.?.decimal.fractionPlaces() else 0;
     }
 
     /// Of a value with this sign: its text can at each byte still become infinitely many others.
     pub fn isOpen(spec: Spec, sign: Order) bool {
+        if (spec.is_short) return false;
         if (spec.multiples.len > 0 or spec.not_multiples.len > 0) return false;
         if (spec.fractions) return spec.least == null and spec.most == null;
         if (spec.integer_fraction) return false;

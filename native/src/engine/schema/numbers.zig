@@ -16,6 +16,9 @@ const Arena = @import("../base/arena.zig").Arena;
 const Decimal = @import("decimal.zig").Decimal;
 const Multiples = @import("multiples.zig").Multiples;
 const Side = @import("number_side.zig").Side;
+const free_number = @import("free_number.zig");
+const short_number = @import("short_number.zig");
+const Room = @import("short_text.zig").Room;
 pub const Bound = @import("number_spec.zig").Bound;
 pub const Spec = @import("number_spec.zig").Spec;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
@@ -93,9 +96,11 @@ pub const Numbers = struct {
         return n.step(n.row(start).key, '-') == null and !n.hasDigit(n.row(start).key);
     }
 
-    /// The set is known to have infinitely many values, if it has any.
+    /// The set is known to have infinitely many values, if it has any; or so many that no text has them all.
     pub fn isEndless(n: *const Numbers) bool {
-        return n.spec.isEndless();
+        if (n.free or !n.spec.is_short) return n.spec.isEndless();
+        const positive = short_number.ofSide(&n.positive, false, n.spec.fractions);
+        return positive +| short_number.ofSide(&n.negative, true, n.spec.fractions) > std.math.maxInt(u32);
     }
 
     /// There is no constraint.
@@ -105,7 +110,7 @@ pub const Numbers = struct {
 
     /// Null if and only if no number of the set begins so.
     pub fn next(n: *Numbers, state: State, byte: u8) Error!?State {
-        if (n.free) return freeNext(state, byte);
+        if (n.free) return free_number.next(state, byte, n.spec.is_short);
         const column: usize = switch (byte) {
             '0'...'9' => byte - '0',
             '.' => 10,
@@ -127,7 +132,7 @@ pub const Numbers = struct {
 
     /// The text so far is a number of the set.
     pub fn canEnd(n: *const Numbers, state: State) bool {
-        if (n.free) return FreePhase.canEnd(@fromBackingInt(@intCast(state)));
+        if (n.free) return free_number.canEnd(state);
         return n.row(state).can_end;
     }
 
@@ -148,6 +153,8 @@ pub const Numbers = struct {
         phase: Phase,
         negative: bool,
         at: Side.Position,
+        /// Of a short number.
+        room: Room = .{},
 
         fn hash(key: Key) u64 {
             const at = &key.at;
@@ -162,6 +169,9 @@ pub const Numbers = struct {
                 at.remainder,
                 at.from,
                 at.to,
+                key.room.bytes,
+                key.room.digits,
+                @intFromBool(key.room.is_begun),
             };
             return std.hash.Wyhash.hash(0, std.mem.asBytes(&words)) >> 1; // a NumberMap has no place for all ones
         }
@@ -218,16 +228,41 @@ pub const Numbers = struct {
 
     /// Null if no number of the set begins so.
     fn step(n: *const Numbers, key: Key, byte: u8) ?Key {
+        if (!n.spec.is_short) return n.longStep(key, byte, key.room);
+        const room = key.room.after(byte, n.spec.fractions) orelse return null;
+        const after = n.longStep(key, byte, room) orelse return null;
+        return if (n.hasShort(after)) after else null;
+    }
+
+    fn hasShort(n: *const Numbers, key: Key) bool {
+        if (!n.spec.fractions) return key.phase != .point or key.room.bytes > 0;
+        const s = n.side(key);
+        var room = key.room;
+        const values = switch (key.phase) {
+            .start, .sign => return true, // a digit was looked for
+            .zero => values: {
+                room.bytes -|= 1; // of the point
+                break :values short_number.ofFraction(s, key.at, room);
+            },
+            .integer => short_number.ofInteger(s, key.at, room),
+            .point => if (room.bytes == 0) 0 else short_number.ofFraction(s, key.at, room),
+            .fraction => short_number.ofFraction(s, key.at, room),
+        };
+        return values > key.at.to - key.at.from;
+    }
+
+    /// `room`: what is left behind the byte.
+    fn longStep(n: *const Numbers, key: Key, byte: u8, room: Room) ?Key {
         const s = n.side(key);
         switch (byte) {
             '-' => {
-                const after: Key = .{ .phase = .sign, .negative = true, .at = n.negative.begin() };
+                const after: Key = .{ .phase = .sign, .negative = true, .at = n.negative.begin(), .room = room };
                 return if (key.phase == .start and n.hasDigit(after)) after else null;
             },
             '.' => {
                 if (!n.has_point or (key.phase != .zero and key.phase != .integer)) return null;
                 const at = s.afterPoint(key.at) orelse return null;
-                return .{ .phase = .point, .negative = key.negative, .at = at };
+                return .{ .phase = .point, .negative = key.negative, .at = at, .room = room };
             },
             else => {
                 const digit = byte - '0';
@@ -243,7 +278,7 @@ pub const Numbers = struct {
                     .integer => s.afterInteger(before, digit),
                     else => s.afterFraction(before, digit),
                 };
-                return .{ .phase = phase, .negative = key.negative, .at = at orelse return null };
+                return .{ .phase = phase, .negative = key.negative, .at = at orelse return null, .room = room };
             },
         }
     }
@@ -253,49 +288,3 @@ pub const Numbers = struct {
         return false;
     }
 };
-
-/// The states of a number without constraint.
-const FreePhase = enum(State) {
-    start = Numbers.start,
-    sign,
-    zero,
-    integer,
-    point,
-    fraction,
-    exponent,
-    exponent_sign,
-    exponent_digits,
-
-    fn canEnd(phase: FreePhase) bool {
-        return switch (phase) {
-            .zero, .integer, .fraction, .exponent_digits => true,
-            else => false,
-        };
-    }
-};
-
-fn freeNext(state: State, byte: u8) ?State {
-    const phase: FreePhase = @fromBackingInt(@intCast(state));
-    const after: FreePhase = switch (byte) {
-        '-' => switch (phase) {
-            .start => .sign,
-            .exponent => .exponent_sign,
-            else => return null,
-        },
-        '+' => if (phase == .exponent) .exponent_sign else return null,
-        '.' => if (phase == .zero or phase == .integer) .point else return null,
-        'e', 'E' => switch (phase) {
-            .zero, .integer, .fraction => .exponent,
-            else => return null,
-        },
-        '0'...'9' => switch (phase) {
-            .start, .sign => if (byte == '0') .zero else .integer,
-            .zero => return null,
-            .integer => .integer,
-            .point, .fraction => .fraction,
-            .exponent, .exponent_sign, .exponent_digits => .exponent_digits,
-        },
-        else => return null,
-    };
-    return @backingInt(after);
-}

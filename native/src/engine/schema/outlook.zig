@@ -202,7 +202,8 @@ fn Ways(comptime A: type) type {
                     conditions.setBit(w.words, laid.came_bits[known]);
                 },
                 .extra => for (laid.components, 0..) |component, i| {
-                    if (component.is_wide or laid.is_counted) try w.ask(arena, @intCast(i), if (w.plan.n_ordered == 0) 0 else @intCast(component.known.len));
+                    const rank: usize = if (w.plan.n_ordered == 0) 0 else component.known.len;
+                    if (component.is_wide or laid.is_counted) try w.ask(arena, @intCast(i), @intCast(rank));
                 },
             }
             try w.split(arena, 0, 0);

@@ -230,6 +230,8 @@ pub const JsonSchemaOptions = extern struct {
 
 const json_lenient = 1;
 const json_integer_fraction = 2;
+const json_numbers_double = 4;
+const json_additional_forbid = 8;
 
 export fn eliza_inference_constraint_create_json_schema(
     vocab: ?*const Vocabulary,
@@ -255,7 +257,7 @@ fn jsonSchemaSource(
         try boundary.read(JsonSchemaOptions, "options", given, diag)
     else
         std.mem.zeroes(JsonSchemaOptions);
-    const known_flags: u32 = json_lenient | json_integer_fraction;
+    const known_flags: u32 = json_lenient | json_integer_fraction | json_numbers_double | json_additional_forbid;
     if (o.flags & ~known_flags != 0) return diag.fail(.invalid_arg, "options.flags has unknown bits", .{});
     const space = std.enums.fromInt(Space, o.space) orelse
         return diag.fail(.invalid_arg, "options.space: {d} is no ELIZA_JSON_SPACE_*", .{o.space});
@@ -267,7 +269,13 @@ fn jsonSchemaSource(
         .text = text,
         .options = .{
             .lenient = o.flags & json_lenient != 0,
-            .form = .{ .space = space, .order = order, .integer_fraction = o.flags & json_integer_fraction != 0 },
+            .form = .{
+                .space = space,
+                .order = order,
+                .numbers = if (o.flags & json_numbers_double != 0) .double else .any,
+                .integer_fraction = o.flags & json_integer_fraction != 0,
+            },
+            .additional = if (o.flags & json_additional_forbid != 0) .forbid else .allow,
             .draft = draft,
             .documents = .{ .callback = o.document, .user_data = o.user_data },
         },

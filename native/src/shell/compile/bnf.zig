@@ -51,7 +51,7 @@ pub const Terminal = struct {
     /// Where it matches first its lexeme ends, and is no other.
     lazy: bool = false,
     /// The most tokens that its lexeme may have; 0: any number.
-    tokens_max: u16 = 0,
+    tokens_max: u32 = 0,
     /// Its pattern has look-around, or lazy repeats (cfg/contexts.zig).
     looks: bool = false,
     /// It is one string.

@@ -15,6 +15,8 @@ const clock = @import("engine").clock;
 const budget_module = @import("engine").budget;
 const dfa = @import("regex/dfa.zig");
 const regex = @import("regex/parse.zig");
+const bounded = @import("cfg/bounded.zig");
+const Regex = @import("engine").regex.Regex;
 const look_around = @import("regex/look_around.zig");
 const cfg = @import("cfg/compile.zig");
 const gbnf = @import("gbnf/gbnf.zig");
@@ -154,16 +156,13 @@ fn languageOf(
 ) Error!Language {
     return switch (source) {
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, budget, diag) },
-        .regex => |r| .{ .regex = .{
-            .dfa = try compileRegex(
-                gpa,
-                arena,
-                r.pattern,
-                .{ .ignore_case = r.ignore_case, .search = r.search, .looks = true },
-                budget,
-                diag,
-            ),
-        } },
+        .regex => |r| .{ .regex = try compileRegex(
+            gpa,
+            &.{ .arena = arena, .budget = budget, .diag = diag },
+            trie,
+            r.pattern,
+            .{ .ignore_case = r.ignore_case, .search = r.search, .looks = true },
+        ) },
         .lark => |l| if (has_grammars)
             try compileLark(gpa, arena, vocabulary, trie, l.text, l.options, warnings, budget, diag)
         else
@@ -369,23 +368,26 @@ pub fn failAt(place: []const u8, e: Error, diag: *Diagnostic) Error {
 
 fn compileRegex(
     gpa: Allocator,
-    arena: Allocator,
+    ctx: *const Context,
+    trie: *const ByteTrie,
     pattern: []const u8,
     flags: regex.Flags,
-    budget: *Budget,
-    diag: *Diagnostic,
-) Error!dfa.Dfa {
+) Error!Regex {
+    const budget = ctx.budget;
     if (pattern.len > regex_bytes_max) {
-        return diag.fail(.limit, "{d} bytes of regular expression are more than {d}", .{ pattern.len, regex_bytes_max });
+        return ctx.diag.fail(.limit, "{d} bytes of regular expression are more than {d}", .{ pattern.len, regex_bytes_max });
     }
-    var node = try regex.parse(arena, pattern, flags, null, budget, diag);
-    if (flags.looks and look_around.isIn(node)) {
-        node = try look_around.whole(&.{ .arena = arena, .budget = budget, .diag = diag }, node, "the regular expression");
-    }
-    var automaton = try dfa.build(gpa, &.{.{ .node = node }}, 1, budget, "the regular expression's automaton", diag);
-    if (automaton.nReach() > 1) return automaton;
+    var node = try regex.parse(ctx.arena, pattern, flags, null, budget, ctx.diag);
+    if (flags.looks and look_around.isIn(node)) node = try look_around.whole(ctx, node, "the regular expression");
+    const what = "the regular expression's automaton";
+    if (try bounded.split(ctx.arena, node)) |split| switch (try bounded.textOf(ctx, split.node, split.min, split.max, what)) {
+        .text => |text| return .{ .texts = try bounded.build(gpa, ctx, &.{text}, trie.longest) },
+        .no_text, .uncounted => {},
+    };
+    var automaton = try dfa.build(gpa, &.{.{ .node = node }}, 1, budget, what, ctx.diag);
+    if (automaton.nReach() > 1) return .{ .dfa = automaton };
     automaton.deinit(gpa);
-    return diag.fail(.grammar, "no text matches the regular expression", .{});
+    return ctx.diag.fail(.grammar, "no text matches the regular expression", .{});
 }
 
 fn compileLark(

@@ -51,13 +51,14 @@ pub const DocumentGrammar = struct {
         return @intCast(g.terminals.items.len - 1);
     }
 
-    /// Texts of the node with a bounded number of characters; `node` says nothing of that (cfg/bounded.zig).
-    pub fn boundedTerminal(g: *DocumentGrammar, name: []const u8, node: *const ast.Node, min: u32, max: u32) Error!u16 {
+    /// For a text of cfg/bounded.zig.
+    pub fn boundedTerminal(g: *DocumentGrammar, name: []const u8, text: bnf.BoundedText) Error!u16 {
         if (g.texts.items.len == BoundedTexts.texts_max) {
             return g.ctx.diag.fail(.limit, "the grammar has more than {d} strings of bounded length", .{BoundedTexts.texts_max});
         }
         const made = try g.terminal(name, try bounded.nodeOf(g.ctx.arena, g.texts.items.len));
-        try g.ctx.append(&g.texts, .{ .terminal = made, .node = node, .min = min, .max = max });
+        try g.ctx.append(&g.texts, text);
+        g.texts.items[g.texts.items.len - 1].terminal = made;
         return made;
     }
 

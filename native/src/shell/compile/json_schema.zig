@@ -10,6 +10,7 @@ const clock = @import("engine").clock;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
 const Schema = @import("engine").schema.Schema;
+const NodeId = @import("engine").schema.NodeId;
 const Watch = @import("engine").watch.Watch;
 const parts = @import("engine").parts;
 const StringIndex = @import("engine").string_index.StringIndex;
@@ -31,11 +32,30 @@ pub fn compile(
     const since = clock.nowNs();
     const index = try vocabulary.stringIndex(diag);
     budget.leaveOut(since);
-    var language = try of(gpa, try compiler.compile(gpa, arena, text, options, &index.automata, warnings, budget, diag), index, diag);
+    var read: compiler.Read = undefined;
+    try read.init(gpa, arena, text, options, &index.automata, warnings, budget, diag);
+    defer read.deinit();
+    var language = try of(gpa, try read.schema(gpa, read.root), index, diag);
     errdefer language.deinit(gpa, .owned);
     if (try isSatisfiable(&language, budget, diag)) return language;
-    return diag.fail(.grammar, "no document is valid against the schema", .{});
+    var buffer: [500]u8 = undefined;
+    const place = read.compiler.lastPlace(&buffer, &Search{ .language = &language, .budget = budget }, Search.isEmpty) orelse
+        return diag.fail(.grammar, "no document is valid against the schema", .{});
+    return diag.fail(.grammar, "no document is valid against the schema: nothing is valid at {s}", .{place});
 }
+
+/// For what is empty in a schema that is.
+const Search = struct {
+    language: *JsonSchema,
+    budget: *const Budget,
+
+    /// False also where it takes too long to find out.
+    fn isEmpty(s: *const Search, node: NodeId) bool {
+        const interrupt = s.budget.interrupt();
+        var watch: Watch = .{ .interrupt = &interrupt };
+        return !(s.language.isNodeSatisfiable(node, &watch) catch true);
+    }
+};
 
 /// Takes the schema over.
 pub fn of(gpa: Allocator, schema: *Schema, index: *StringIndex, diag: *Diagnostic) Error!JsonSchema {

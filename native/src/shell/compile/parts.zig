@@ -41,7 +41,9 @@ pub fn compile(
     tokens: *const TokenClasses,
     warnings: *Warnings,
 ) Error!Language {
-    if (parts.len == 0) return choose(gpa, ctx, grammar, reading, warnings);
+    var how = reading;
+    how.token_bytes_max = trie.longest;
+    if (parts.len == 0) return choose(gpa, ctx, grammar, how, warnings);
     var made: DocumentGrammar = .{ .gpa = gpa, .ctx = ctx };
     errdefer made.deinit();
     try ctx.appendSlice(&made.rules, grammar.rules);
@@ -72,9 +74,7 @@ pub fn compile(
             warning.* = try std.fmt.allocPrint(ctx.arena, "{f}: {s}", .{ part.place, warning.* });
         };
     }
-    var how = reading;
     how.n_parts = made.documents.items.len;
-    how.token_bytes_max = trie.longest;
     for (made.terminals.items) |*terminal| if (documents.numberOf(terminal.pattern)) |number| {
         terminal.firsts = made.documents.items[number].firsts;
     };

@@ -8,13 +8,12 @@ const bounded_texts = @import("engine").bounded_texts;
 const BoundedTexts = bounded_texts.BoundedTexts;
 const Lengths = bounded_texts.Lengths;
 const Parts = @import("engine").parts.Parts;
-const program_module = @import("engine").program;
-const Program = program_module.Program;
 const ast = @import("../regex/ast.zig");
 const dfa = @import("../regex/dfa.zig");
+const intersect = @import("../regex/intersection.zig").intersect;
 const TransitionTable = @import("../regex/minimise.zig").TransitionTable;
 const Pattern = @import("../regex/pattern.zig").Pattern;
-const Bnf = @import("../bnf.zig").Bnf;
+const BoundedText = @import("../bnf.zig").BoundedText;
 const context = @import("../lr/context.zig");
 const Context = context.Context;
 const Error = context.Error;
@@ -52,8 +51,54 @@ pub fn fixedLength(node: *const ast.Node) ?u32 {
     }
 }
 
+/// A pattern without the bounds of its repetition, and with how many characters its texts are those of the pattern.
+pub const Split = struct { node: *const ast.Node, min: u32, max: u32 };
+
+/// If a repetition of single characters makes a pattern large, and all else in it has a fixed length: then the bounds are those of
+/// whole texts.
+pub fn split(arena: Allocator, node: *const ast.Node) Allocator.Error!?Split {
+    switch (node.*) {
+        .repeat => |repeat| {
+            const max = repeat.max orelse return null;
+            if (max < repeats_min or max > characters_max or fixedLength(repeat.node) != 1) return null;
+            return .{ .node = try ast.repeat(arena, repeat.node, 0, null), .min = repeat.min, .max = max };
+        },
+        .concat => |nodes| {
+            const parts = try arena.dupe(*const ast.Node, nodes);
+            var found: ?Split = null;
+            var others: u32 = 0;
+            for (parts) |*part| if (try split(arena, part.*)) |one| {
+                if (found != null) return null;
+                found = one;
+                part.* = one.node;
+            } else {
+                others = std.math.add(u32, others, fixedLength(part.*) orelse return null) catch return null;
+            };
+            const of_part = found orelse return null;
+            if (others > characters_max) return null;
+            return .{ .node = try ast.concat(arena, parts), .min = of_part.min + others, .max = of_part.max + others };
+        },
+        else => return null,
+    }
+}
+
+/// Repetitions of fewer are unrolled into states.
+const repeats_min = 64;
+/// Of a text.
+pub const characters_max = 1_000_000;
+
+pub const Found = union(enum) { text: BoundedText, no_text, uncounted };
+
+/// The texts of a node with so many characters. `what` names it for messages.
+pub fn textOf(ctx: *const Context, node: *const ast.Node, min: u32, max: u32, what: []const u8) Error!Found {
+    const leaf = try intersect(ctx.arena, &.{.{ .node = node, .soft = true }}, 1, ctx.budget, what, ctx.diag);
+    const lengths = try lengthsOf(ctx, leaf.automaton.table) orelse return .uncounted;
+    if (min > max or !lengths[dfa.start].hasAny(min, max)) return .no_text;
+    return .{ .text = .{ .terminal = 0, .node = leaf, .min = min, .max = max } };
+}
+
 /// The lengths of the texts that begin in each state of an automaton; null if they cannot all be told.
-pub fn lengthsOf(ctx: *const Context, table: *const TransitionTable) Error!?[]const Lengths {
+fn lengthsOf(ctx: *const Context, table: *const TransitionTable) Error!?[]const Lengths {
     const graph: Graph = .{
         .classes = table.classes,
         .n_classes = table.n_classes,
@@ -64,11 +109,11 @@ pub fn lengthsOf(ctx: *const Context, table: *const TransitionTable) Error!?[]co
 }
 
 /// The program's lexer has their terminals. ELIZA_ERR_LIMIT: too many states, or too large numbers.
-pub fn build(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, token_bytes_max: usize) Error!BoundedTexts {
-    if (grammar.texts.len == 0) return .{};
-    const n = grammar.texts.len;
+pub fn build(gpa: Allocator, ctx: *const Context, texts: []const BoundedText, token_bytes_max: usize) Error!BoundedTexts {
+    if (texts.len == 0) return .{};
+    const n = texts.len;
     const patterns = try ctx.alloc(Pattern, n);
-    for (patterns, grammar.texts, 0..) |*pattern, text, i| {
+    for (patterns, texts, 0..) |*pattern, text, i| {
         const selector = try ast.create(ctx.arena, .{ .bytes = try ctx.arena.dupe(u8, &.{@as(u8, @intCast(i))}) });
         pattern.* = .{ .node = try ast.concat(ctx.arena, &.{ selector, text.node }) };
     }
@@ -83,7 +128,7 @@ pub fn build(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, token_byt
     const automaton = &made.dfa;
     const list = try gpa.alloc(bounded_texts.Text, n);
     made.list = list;
-    for (list, grammar.texts, 0..) |*to, text, i| {
+    for (list, texts, 0..) |*to, text, i| {
         to.* = .{ .terminal = text.terminal, .start = automaton.next(dfa.start, @intCast(i)), .min = text.min, .max = text.max };
         for (0..Parts.lead) |byte| if (automaton.next(to.start, @intCast(byte)) != dfa.dead) {
             made.firsts[byte / 64] |= @as(u64, 1) << @intCast(byte % 64);

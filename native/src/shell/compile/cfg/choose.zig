@@ -29,6 +29,7 @@ const Tables = tables.Tables;
 const maximal_munch = @import("../lr/maximal_munch.zig");
 const buildProgram = @import("../lr/build_program.zig").buildProgram;
 const normalise = @import("normalise.zig").normalise;
+const bounded_terminals = @import("bounded_terminals.zig");
 const bounded = @import("bounded.zig");
 const findParted = @import("../lr/separators.zig").findParted;
 const separable = @import("separable.zig");
@@ -40,6 +41,19 @@ pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading:
     if (grammar.terminals.len > program_module.terminals_max) {
         return ctx.diag.fail(.limit, "the grammar has more than {d} terminals", .{program_module.terminals_max});
     }
+    if (try bounded_terminals.find(ctx, grammar, reading)) |with_texts| {
+        const n_warnings = warnings.items.len;
+        var language = try build(gpa, ctx, &with_texts, reading, warnings);
+        if (reading.lexing == .any) return language;
+        errdefer language.deinit(gpa, .owned);
+        if (try bounded_terminals.areApart(ctx, &language.ambiguous.program, &language.ambiguous.texts)) return language;
+        language.deinit(gpa, .owned);
+        warnings.shrinkRetainingCapacity(n_warnings);
+    }
+    return build(gpa, ctx, grammar, reading, warnings);
+}
+
+fn build(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading: Reading, warnings: *tables.Warnings) Error!Language {
     const patterns = try patternsOf(ctx, grammar, reading.lexing);
     var lexer = try dfa.build(gpa, patterns, program_module.setWidth(patterns.len), ctx.budget, "the lexer", ctx.diag);
     return withLexer(gpa, ctx, grammar, &lexer, reading, warnings) catch |e| {
@@ -163,7 +177,7 @@ fn finish(
     errdefer limits.deinit(gpa);
     var any_order = if (hasLists(grammar)) try anyOrderOf(gpa, ctx, grammar, &program) else AnyOrder{};
     errdefer any_order.deinit(gpa);
-    var texts = try bounded.build(gpa, ctx, grammar, reading.?.token_bytes_max);
+    var texts = try bounded.build(gpa, ctx, grammar.texts, reading.?.token_bytes_max);
     errdefer texts.deinit(gpa);
     return .{ .ambiguous = .{
         .program = program,
@@ -176,25 +190,30 @@ fn finish(
 }
 
 fn limitsOf(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, program: *const Program) Error!Limits {
-    var steps: ArrayList(u16) = .empty;
+    var steps: ArrayList(u32) = .empty;
     const limited = try ctx.filled(u64, program.width, 0);
-    const of = try ctx.alloc(u16, grammar.terminals.len);
+    const of = try ctx.alloc(u32, grammar.terminals.len);
     for (of, grammar.terminals, 0..) |*to, terminal, i| {
         to.* = terminal.tokens_max;
         if (to.* == 0) continue;
         program_module.add(limited, i);
-        if (std.mem.findScalar(u16, steps.items, to.*) == null) try ctx.append(&steps, to.*);
+        if (std.mem.findScalar(u32, steps.items, to.*) == null) try ctx.append(&steps, to.*);
     }
     if (steps.items.len > Limits.steps_max) {
         return ctx.diag.fail(.limit, "the grammar has more than {d} different max_tokens", .{Limits.steps_max});
     }
-    sort(u16, steps.items, {}, std.sort.asc(u16));
+    sort(u32, steps.items, {}, std.sort.asc(u32));
     var limits: Limits = .{};
     errdefer limits.deinit(gpa);
     if (steps.items.len > 0) {
-        limits.of = try gpa.dupe(u16, of);
+        limits.of = try gpa.dupe(u32, of);
         limits.limited = try gpa.dupe(u64, limited);
-        limits.steps = try gpa.dupe(u16, steps.items);
+        limits.steps = try gpa.dupe(u32, steps.items);
+        const n_states = program.lexer.nStates();
+        if (!limits.setStates(n_states)) {
+            const why = "max_tokens {d} is too large for a lexer of {d} states";
+            return ctx.diag.fail(.limit, why, .{ steps.items[steps.items.len - 1], n_states });
+        }
     }
     if (grammar.counted.len > 0) try addRules(gpa, grammar, program, &limits);
     return limits;

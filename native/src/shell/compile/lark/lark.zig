@@ -99,7 +99,7 @@ fn limitsOf(expansion: *const Expansion) Error![]const counted_rules.Limit {
             .rule = @intCast(number),
             .name = rule.name,
             .place = rule.limit_place,
-            .tokens_max = rule.tokens_max,
+            .tokens_max = @intCast(rule.tokens_max),
         });
     };
     return limits.items;

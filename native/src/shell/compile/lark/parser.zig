@@ -348,7 +348,8 @@ const Parser = struct {
     /// Keeps the limit where it can be enforced; elsewhere warns why not. At the rule's body.
     fn checkLimit(p: *Parser, head: Token, attributes: *Attributes) Error!void {
         attributes.is_lexeme = attributes.is_lexeme or try p.isOneTerminal();
-        if (attributes.tokens_max <= Limits.tokens_max) {
+        const most: u32 = if (attributes.is_lexeme) Limits.tokens_max else Limits.rule_tokens_max;
+        if (attributes.tokens_max <= most) {
             return p.limited.append(p.arena, .{ .head = head, .place = attributes.place });
         }
         attributes.tokens_max = 0;

@@ -73,7 +73,7 @@ pub const Rule = struct {
     place: Place,
     alternatives: []const Alternative,
     /// 0: any number.
-    tokens_max: u16 = 0,
+    tokens_max: u32 = 0,
     limit_place: Place = .{},
 };
 
@@ -97,7 +97,7 @@ pub const Terminal = struct {
     /// Its lexeme ends where it matches first, whatever else could go on.
     lazy: bool = false,
     /// 0: any number.
-    tokens_max: u16 = 0,
+    tokens_max: u32 = 0,
     /// If it has no name: the grammar that skips it.
     grammar: u32 = 0,
 };

@@ -37,7 +37,7 @@ const Entry = struct {
     /// Whether all grammars that skip it skip it once.
     once: bool = true,
     lazy: bool = false,
-    tokens_max: u16 = 0,
+    tokens_max: u32 = 0,
     precedence: ?bnf.Precedence = null,
     /// Whether a rule uses it.
     is_used: bool = false,

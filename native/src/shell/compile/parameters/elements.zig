@@ -20,8 +20,6 @@ const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
 const Markers = @import("../tags/markers.zig").Markers;
 const first_token = @import("engine").tag_symbols.first_token;
 const bounded = @import("../cfg/bounded.zig");
-const dfa = @import("../regex/dfa.zig");
-const intersect = @import("../regex/intersection.zig").intersect;
 const DocumentGrammar = @import("../document_grammar.zig").DocumentGrammar;
 const json_schema = @import("../json_schema.zig");
 const Read = @import("../schema/compile.zig").Read;
@@ -41,9 +39,6 @@ const line_end: *const ast.Node = &.{ .repeat = .{ .node = a_line_end, .min = 0,
 const indented_line_end: *const ast.Node = &.{ .repeat = .{ .node = &.{ .concat = &.{ a_line_end, indentation } }, .min = 0, .max = 1 } };
 const indentation: *const ast.Node = &.{ .repeat = .{ .node = &.{ .bytes = " " }, .min = 0, .max = indentation_max } };
 const indentation_max = 32;
-
-/// Of a string whose length is bounded.
-const characters_max = 1_000_000;
 
 /// What stands around a value.
 pub const Tag = struct {
@@ -251,23 +246,25 @@ pub const Elements = struct {
     ) Error!?bnf.Symbol {
         const ctx = e.to.ctx;
         const length_of_end = bounded.fixedLength(end) orelse return null;
-        if (length.max > characters_max) {
-            return ctx.diag.fail(.limit, "maxLength {d} is more than {d}", .{ length.max, characters_max });
+        if (length.max > bounded.characters_max) {
+            return ctx.diag.fail(.limit, "maxLength {d} is more than {d}", .{ length.max, bounded.characters_max });
         }
-        var made: ArrayList(u16) = .empty;
+        var found: ArrayList(bnf.BoundedText) = .empty;
         for (try e.waysToWrite(values), 0..) |way, i| {
             const whole = try ast.concat(e.arena, &.{ way, end });
-            const node = try intersect(e.arena, &.{.{ .node = whole, .soft = true }}, 1, ctx.budget, "a string of the schema", ctx.diag);
-            const lengths = try bounded.lengthsOf(ctx, node.automaton.table) orelse return null;
             const more: u32 = length_of_end + 2 * @as(u32, @intCast(i));
             const least = @as(u32, @intCast(length.min)) + more;
             const most = @as(u32, @intCast(length.max)) + more;
-            if (least > most or !lengths[dfa.start].hasAny(least, most)) continue;
-            try made.append(e.arena, try e.to.boundedTerminal(tag.name, node, least, most));
+            switch (try bounded.textOf(ctx, whole, least, most, "a string of the schema")) {
+                .text => |one| try found.append(e.arena, one),
+                .no_text => {},
+                .uncounted => return null,
+            }
         }
-        if (made.items.len < 2) return if (made.items.len == 0) null else .{ .terminal = made.items[0] };
+        if (found.items.len == 0) return null;
+        if (found.items.len == 1) return .{ .terminal = try e.to.boundedTerminal(tag.name, found.items[0]) };
         const rule = try e.to.rule(tag.name);
-        for (made.items) |one| try e.to.produce(rule, &.{.{ .terminal = one }});
+        for (found.items) |one| try e.to.produce(rule, &.{.{ .terminal = try e.to.boundedTerminal(tag.name, one) }});
         return .{ .rule = rule };
     }
 

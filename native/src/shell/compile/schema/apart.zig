@@ -10,6 +10,7 @@ const NodeId = engine.NodeId;
 const Range = engine.Range;
 const Types = engine.Types;
 const Formula = @import("formula.zig").Formula;
+const always = @import("formula.zig").always;
 
 /// Nodes, members and values that are looked at in one schema. What is not seen to be apart by then is told apart later.
 const looks_max = 1 << 18;
@@ -22,13 +23,14 @@ pub fn replace(f: *Formula) Allocator.Error!void {
     var search: Search = .{ .f = f };
     for (0..f.nodes.items.len) |i| switch (f.nodes.items[i]) {
         .one => |range| if (try search.areApart(range, .all)) {
-            f.nodes.items[i] = .{ .any = range };
+            f.nodes.items[i] = if (f.implied.get(i) != null) .always else .{ .any = range };
         },
         .all => |range| {
             const types = search.typesWhereAll(range);
             for (range.from..range.from + range.len) |place| switch (f.nodes.items[f.children.items[place]]) {
                 .one => |of| if (try search.areApart(of, types)) {
-                    f.children.items[place] = try f.add(.{ .any = of });
+                    const is_implied = f.implied.get(f.children.items[place]) != null;
+                    f.children.items[place] = if (is_implied) always else try f.add(.{ .any = of });
                 },
                 else => {},
             };

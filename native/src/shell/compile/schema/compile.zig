@@ -30,6 +30,14 @@ const Style = @import("../parameters/style.zig").Style;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
+/// Members that a schema does not name.
+pub const Additional = enum(u1) {
+    /// As the schema says.
+    allow,
+    /// None, where closed.zig says so.
+    forbid,
+};
+
 pub const Options = struct {
     /// Of schemas that do not say theirs.
     draft: Draft = .draft2020_12,
@@ -37,6 +45,7 @@ pub const Options = struct {
     lenient: bool = false,
     /// Of the documents.
     form: Form = .{},
+    additional: Additional = .allow,
     /// What references to other documents lead to.
     documents: Documents = .{},
     /// By their numbers in `escape_letters`: strings and keys have no character that is spelt so.
@@ -46,16 +55,19 @@ pub const Options = struct {
     /// An object, as parameters (compile/parameters). Null: it is JSON.
     style: ?Style = null,
 
+    /// In files: new members take bits that were 0.
     const Packed = packed struct(u32) {
         draft: u3,
-        space: u3,
+        space: u2,
+        numbers: u1,
         has_space_max: bool,
         space_max: u8,
         refused_escapes: u8,
         excludes: bool,
         lenient: bool,
         integer_fraction: bool,
-        order: u2,
+        order: u1,
+        additional: u1,
         /// From 1.
         style: u4,
     };
@@ -69,7 +81,9 @@ pub const Options = struct {
             .excludes = o.excludes,
             .lenient = o.lenient,
             .integer_fraction = o.form.integer_fraction,
+            .numbers = @backingInt(o.form.numbers),
             .order = @intCast(@backingInt(o.form.order)),
+            .additional = @backingInt(o.additional),
             .refused_escapes = o.refused_escapes,
             .style = if (o.style) |style| @as(u4, @backingInt(style)) + 1 else 0,
         });
@@ -81,12 +95,14 @@ pub const Options = struct {
         return .{
             .draft = std.enums.fromInt(Draft, from.draft) orelse return null,
             .form = .{
-                .space = std.enums.fromInt(Space, from.space) orelse return null,
+                .space = @fromBackingInt(from.space),
                 .space_max = if (from.has_space_max) from.space_max else null,
-                .order = std.enums.fromInt(Order, from.order) orelse return null,
+                .numbers = @fromBackingInt(from.numbers),
+                .order = @fromBackingInt(from.order),
                 .integer_fraction = from.integer_fraction,
             },
             .lenient = from.lenient,
+            .additional = @fromBackingInt(from.additional),
             .documents = Documents.of(source) orelse return null,
             .refused_escapes = from.refused_escapes,
             .excludes = from.excludes,
@@ -157,6 +173,7 @@ pub const Read = struct {
             .dfas = &r.dfas,
             .formula = try .init(arena),
             .is_lenient = options.lenient,
+            .closing = if (options.additional == .forbid) .whole else .open,
             .budget = budget,
             .diag = diag,
         };

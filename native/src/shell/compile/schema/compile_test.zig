@@ -210,6 +210,7 @@ test "arrays and objects" {
         .{
             .schema = "{\"properties\":{\"b\":{\"type\":\"null\"},\"a\":true},\"required\":[\"c\"],\"additionalProperties\":false}",
             .formula = "all({b:null a:true ..false} has c)",
+            .warnings = "at #/required: no object has \"c\": additionalProperties forbids it",
         },
         .{
             .schema = "{\"patternProperties\":{\"^x\":{\"type\":\"null\"},\"y$\":false},\"maxProperties\":3}",

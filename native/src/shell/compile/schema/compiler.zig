@@ -29,6 +29,7 @@ const Formula = formula_module.Formula;
 const always = formula_module.always;
 const never = formula_module.never;
 const unevaluated = @import("unevaluated.zig");
+const closed = @import("closed.zig");
 const Dfas = @import("dfas.zig").Dfas;
 const formats = @import("formats.zig");
 const doubtful_keywords = @import("doubtful_keywords.zig");
@@ -37,6 +38,7 @@ const Doubts = @import("doubtful_patterns.zig").Doubts;
 const subject_module = @import("subject.zig");
 const Subject = subject_module.Subject;
 const Place = subject_module.Place;
+const Closing = subject_module.Closing;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -50,6 +52,8 @@ pub const Compiler = struct {
     dfas: *Dfas,
     formula: Formula,
     is_lenient: bool,
+    /// Of the root.
+    closing: Closing,
     budget: *Budget,
     diag: *Diagnostic,
     queue: ArrayList(Waiting) = .empty,
@@ -71,7 +75,7 @@ pub const Compiler = struct {
         if (target.schema.* != .object and target.schema.* != .boolean) {
             return c.diag.fail(.grammar, "at #: a schema must be an object, true or false", .{});
         }
-        const root = try c.targetNode(target, 0);
+        const root = try c.targetNode(target, 0, c.closing);
         var i: usize = 0;
         while (i < c.queue.items.len) : (i += 1) {
             if (i % budget_interval == 0) try c.checkBudget();
@@ -105,6 +109,16 @@ pub const Compiler = struct {
         );
     }
 
+    /// The last schema, but for the root, of which a test is true, as its place; the further from the root, the later it comes.
+    pub fn lastPlace(c: *Compiler, buffer: []u8, context: anytype, comptime is: fn (@TypeOf(context), NodeId) bool) ?[]const u8 {
+        var n = c.queue.items.len;
+        while (n > 1) : (n -= 1) {
+            const waiting = c.queue.items[n - 1];
+            if (is(context, waiting.node)) return c.references.place(buffer, waiting.object, "");
+        }
+        return null;
+    }
+
     pub fn failCycle(c: *Compiler, nodes: []const NodeId) diagnostic.Error {
         for (nodes) |one| for (c.queue.items) |waiting| {
             if (waiting.node != one) continue;
@@ -116,24 +130,30 @@ pub const Compiler = struct {
     // ---- Places
 
     /// The node of what a reference leads to.
-    pub fn targetNode(c: *Compiler, target: references.Target, scope: references.Scope) Error!NodeId {
+    pub fn targetNode(c: *Compiler, target: references.Target, scope: references.Scope, closing: Closing) Error!NodeId {
         switch (target.schema.*) {
             .boolean => |is| return if (is) always else never,
-            .object => |object| return c.objectNode(object, try c.targetPlace(target, scope)),
+            .object => |object| return c.objectNode(object, try c.targetPlace(target, scope, closing)),
             else => unreachable, // was looked at
         }
     }
 
     /// `scope` is that of the reference.
-    pub fn targetPlace(c: *Compiler, target: references.Target, scope: references.Scope) Error!Place {
-        return .{ .resource = target.resource, .scope = try c.references.widen(scope, target.resource) };
+    pub fn targetPlace(c: *Compiler, target: references.Target, scope: references.Scope, closing: Closing) Error!Place {
+        return .{ .resource = target.resource, .scope = try c.references.widen(scope, target.resource), .closing = closing };
     }
 
     /// The node of a schema within another one, which is the value of a keyword or stands in it.
     pub fn node(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error!NodeId {
+        return c.nodeWith(s, keyword, value, closed.below(c, s, keyword));
+    }
+
+    fn nodeWith(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value, closing: Closing) Error!NodeId {
+        var place = s.place;
+        place.closing = closing;
         switch (value.*) {
             .boolean => |is| return if (is) always else never,
-            .object => |object| return c.objectNode(object, try c.placeOf(s.place, object)),
+            .object => |object| return c.objectNode(object, try c.placeOf(place, object)),
             else => return c.fail(s, keyword, "a schema must be an object, true or false"),
         }
     }
@@ -141,21 +161,21 @@ pub const Compiler = struct {
     pub fn placeOf(c: *Compiler, outer: Place, object: Object) Error!Place {
         const resource = try c.references.enter(outer.resource, object);
         if (resource == outer.resource) return outer;
-        return .{ .resource = resource, .scope = try c.references.widen(outer.scope, resource) };
+        return .{ .resource = resource, .scope = try c.references.widen(outer.scope, resource), .closing = outer.closing };
     }
 
     fn objectNode(c: *Compiler, object: Object, place: Place) Error!NodeId {
         if (object.len == 0) return always;
-        const slot = try c.nodeSlot(object.serial, place.scope);
+        const slot = try c.nodeSlot(object.serial, &place);
         if (slot.* != unknown) return slot.*;
         slot.* = try c.formula.add(.always);
         try c.queue.append(c.arena, .{ .object = object, .place = place, .node = slot.* });
         return slot.*;
     }
 
-    fn nodeSlot(c: *Compiler, serial: u32, scope: references.Scope) Error!*NodeId {
-        if (scope != 0) {
-            const key = @as(u64, scope) << 32 | serial;
+    fn nodeSlot(c: *Compiler, serial: u32, place: *const Place) Error!*NodeId {
+        if (place.scope != 0 or place.closing != .open) {
+            const key = (@as(u64, place.scope) << 2 | @backingInt(place.closing)) << 32 | serial;
             if (c.scoped.get(key) == null) try c.scoped.putItem(c.arena, key, NodeId, &c.scoped_nodes, unknown);
             return &c.scoped_nodes.items[c.scoped.get(key).?];
         }
@@ -234,7 +254,7 @@ pub const Compiler = struct {
 
     fn addReference(c: *Compiler, s: *const Subject, keyword: Keyword) Error!void {
         const target = try c.targetOf(s, keyword) orelse return;
-        try c.assert(try c.targetNode(target, s.place.scope));
+        try c.assert(try c.targetNode(target, s.place.scope, closed.inPlace(c, s)));
     }
 
     /// What a schema's reference leads to.
@@ -415,7 +435,7 @@ pub const Compiler = struct {
         }));
     }
 
-    fn count(c: *Compiler, s: *const Subject, keyword: Keyword) Error!?u32 {
+    pub fn count(c: *Compiler, s: *const Subject, keyword: Keyword) Error!?u32 {
         const value = s.get(keyword) orelse return null;
         if (value.* == .number) {
             const found = decimals.count(try c.parseDecimal(s, keyword, value.number), unbounded);
@@ -456,7 +476,7 @@ pub const Compiler = struct {
         try c.assert(try c.formula.limit(.{ .side = side, .decimal = decimal }));
     }
 
-    fn number(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error!decimal_module.Decimal {
+    pub fn number(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error!decimal_module.Decimal {
         if (value.* != .number) return c.fail(s, keyword, "must be a number");
         return c.parseDecimal(s, keyword, value.number);
     }
@@ -523,6 +543,22 @@ pub const Compiler = struct {
         // Behind them what applies to some objects only.
         for ([_]Keyword{ .dependentRequired, .dependentSchemas, .dependencies }) |keyword| try c.addDependencies(s, keyword);
         if (s.get(.@"if")) |value| try c.addConditional(s, value);
+        try c.close(s);
+    }
+
+    /// Where members are named by more than one schema.
+    fn close(c: *Compiler, s: *const Subject) Error!void {
+        if (s.place.closing != .whole or closed.isSimple(s) or closed.inPlace(c, s) == .whole) return;
+        const names = try closed.namesOf(c, s) orelse return;
+        if (names.has_cases) {
+            if (try unevaluated.lowerClosed(c, s, &names)) |node_of_cases| return c.assert(node_of_cases);
+            try c.warn(s.object, "", "too many cases: a member that any of the branches names is allowed", .{});
+        }
+        try c.assertNode(.{ .object_members = .{
+            .named = try c.formula.memberList(names.members.items),
+            .matching = try c.formula.matchingList(names.matching.items),
+            .rest = never,
+        } });
     }
 
     /// What may name an object's keys, and say something of other values too.
@@ -532,10 +568,22 @@ pub const Compiler = struct {
             .required => try c.assertAll(try c.required(s, keyword, value)),
             .allOf => try c.assertAll(try c.nodeList(s, keyword, value)),
             .anyOf => try c.assertNode(.{ .any = try c.formula.list(try c.nodeList(s, keyword, value)) }),
-            .oneOf => try c.assertNode(.{ .one = try c.formula.list(try c.nodeList(s, keyword, value)) }),
+            .oneOf => try c.addOneOf(s, value),
             .not => try c.assertNode(.{ .not = try c.node(s, keyword, value) }),
             else => {},
         }
+    }
+
+    /// Which one holds is as the schema says. It is closed then.
+    fn addOneOf(c: *Compiler, s: *const Subject, value: *const Value) Error!void {
+        const one = try c.formula.add(.{ .one = try c.formula.list(try c.nodeList(s, .oneOf, value)) });
+        try c.assert(one);
+        const closing = closed.inPlace(c, s);
+        if (closing == .open) return;
+        const nodes = try c.arena.alloc(NodeId, value.array.len);
+        for (nodes, value.array) |*to, *item| to.* = try c.nodeWith(s, .oneOf, item, closing);
+        try c.assertNode(.{ .any = try c.formula.list(nodes) });
+        try c.formula.implied.put(c.arena, one, 0);
     }
 
     fn assertAll(c: *Compiler, parts: []const NodeId) Error!void {
@@ -545,7 +593,9 @@ pub const Compiler = struct {
     fn addMembers(c: *Compiler, s: *const Subject) Error!void {
         const properties = try c.objectOf(s, .properties);
         const patterns = try c.objectOf(s, .patternProperties);
-        const rest = if (s.get(.additionalProperties)) |value| try c.node(s, .additionalProperties, value) else always;
+        const rest = if (s.get(.additionalProperties)) |value|
+            try c.node(s, .additionalProperties, value)
+        else if (closed.isSimple(s)) never else always;
         const named = try c.arena.alloc(engine.Member, properties.len);
         for (named, properties) |*to, *member| {
             to.* = .{ .key = try c.formula.key(member.key), .value = try c.node(s, .properties, &member.value) };

@@ -3,6 +3,7 @@
 const std = @import("std");
 const quoted = @import("engine").diagnostic.quoted;
 const Types = @import("engine").schema.Types;
+const decimal = @import("engine").decimal;
 const json = @import("json.zig");
 const keywords = @import("keywords.zig");
 const Keyword = keywords.Keyword;
@@ -25,6 +26,7 @@ pub fn review(c: *Compiler, s: *const Subject, types: ?Types) Error!void {
         }
     };
     if (s.present.intersectWith(dependents).count() > 0) try reviewPartners(c, s);
+    if (s.present.intersectWith(bounds).count() > 0) try reviewBounds(c, s);
     const known = types orelse return;
     for (scoped) |of| {
         if (!known.intersectWith(of.types).isEmpty()) continue;
@@ -87,6 +89,41 @@ fn reviewPartners(c: *Compiler, s: *const Subject) Error!void {
     if (items != null and items.?.* == .array) return;
     const why = if (s.get(.prefixItems) == null) " without an array as \"items\"" else ": write \"items\"";
     try c.warn(s.object, "additionalItems", "it has no effect{s}", .{why});
+}
+
+const bounds: Set = .initMany(&.{ .maxLength, .maxItems, .maxProperties, .maximum, .exclusiveMaximum, .additionalProperties });
+
+/// What contradicts another keyword.
+fn reviewBounds(c: *Compiler, s: *const Subject) Error!void {
+    const counts = [_]struct { Keyword, Keyword, []const u8 }{
+        .{ .minLength, .maxLength, "string" },
+        .{ .minItems, .maxItems, "array" },
+        .{ .minProperties, .maxProperties, "object" },
+    };
+    for (counts) |pair| {
+        const max = try c.count(s, pair[1]) orelse continue;
+        if (try c.count(s, pair[0]) orelse 0 > max) try warnOfContradiction(c, s, pair[1], @tagName(pair[0]), pair[2]);
+    }
+    for ([_]Keyword{ .minimum, .exclusiveMinimum }) |low| for ([_]Keyword{ .maximum, .exclusiveMaximum }) |high| {
+        const min = s.get(low) orelse continue;
+        const max = s.get(high) orelse continue;
+        if (min.* != .number or max.* != .number) continue;
+        const order = decimal.compare(try c.number(s, low, min), try c.number(s, high, max));
+        const is_strict = low == .exclusiveMinimum or high == .exclusiveMaximum;
+        if (order == .gt or order == .eq and is_strict) try warnOfContradiction(c, s, high, @tagName(low), "number");
+    };
+    const rest = s.get(.additionalProperties) orelse return;
+    const required = s.get(.required) orelse return;
+    if (rest.* != .boolean or rest.boolean or s.get(.patternProperties) != null or required.* != .array) return;
+    for (required.array) |name| {
+        if (name != .string) continue;
+        if (s.get(.properties)) |named| if (named.* != .object or named.object.get(name.string) != null) continue;
+        try c.warn(s.object, "required", "no object has {f}: additionalProperties forbids it", .{quoted(name.string)});
+    }
+}
+
+fn warnOfContradiction(c: *Compiler, s: *const Subject, at: Keyword, other: []const u8, what: []const u8) Error!void {
+    try c.warn(s.object, @tagName(at), "no {s} satisfies it and {f}", .{ what, quoted(other) });
 }
 
 /// Those that say nothing of values of other types.

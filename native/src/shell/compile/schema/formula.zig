@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const NumberMap = @import("engine").number_map.NumberMap;
 const text_sort = @import("engine").text_sort;
 const Texts = @import("engine").texts.Texts;
 const Watch = @import("engine").watch.Watch;
@@ -33,6 +34,8 @@ pub const Formula = struct {
     decimals: ArrayList(Decimal) = .empty,
     keys: Texts = .{},
     values: ArrayList([]const u8) = .empty,
+    /// Of `one`: those whose branches are asserted beside it, so that it only says that no two hold.
+    implied: NumberMap = .{},
 
     pub fn init(arena: Allocator) Allocator.Error!Formula {
         var f: Formula = .{ .arena = arena };

@@ -11,6 +11,17 @@ const Keyword = @import("keywords.zig").Keyword;
 pub const Place = struct {
     resource: references.ResourceId,
     scope: references.Scope,
+    closing: Closing = .open,
+};
+
+/// Which members an object may have that its schema does not name: closed.zig says when.
+pub const Closing = enum(u2) {
+    /// As the schema says, in all that is within it, too.
+    open,
+    /// None, here and in what is within it.
+    whole,
+    /// None in what is within it. Of this object another schema names members too.
+    part,
 };
 
 /// A schema object and what it says.

@@ -13,11 +13,15 @@ const diagnostic = @import("engine").diagnostic;
 const Subject = @import("subject.zig").Subject;
 const Place = @import("subject.zig").Place;
 const Keyword = @import("keywords.zig").Keyword;
+const Names = @import("closed.zig").Names;
 const always = @import("formula.zig").always;
+const never = @import("formula.zig").never;
 
 /// Conditions in one formula, and schemas that are looked at for it.
 pub const conditions_max = 256;
 const schemas_max = 1 << 14;
+/// Where an option asks for it, and not the schema, its cases are to stay few.
+const closed_conditions_max = 64;
 
 const Error = Allocator.Error || diagnostic.Error;
 
@@ -25,6 +29,16 @@ const Error = Allocator.Error || diagnostic.Error;
 pub fn lower(c: anytype, s: *const Subject, keyword: Keyword) Error!?NodeId {
     var lowering: Lowering(@TypeOf(c)) = .{ .c = c, .keyword = keyword, .value = try c.node(s, keyword, s.get(keyword).?) };
     if (lowering.value == always) return always;
+    try lowering.addOwn(s, true);
+    return lowering.solve() catch |e| switch (e) {
+        error.TooLarge => null,
+        else => |other| other,
+    };
+}
+
+/// What closing the schema's object asserts, of which `names` are all the names in it; null if there are too many cases.
+pub fn lowerClosed(c: anytype, s: *const Subject, names: *const Names) Error!?NodeId {
+    var lowering: Lowering(@TypeOf(c)) = .{ .c = c, .keyword = .unevaluatedProperties, .value = never, .names = names };
     try lowering.addOwn(s, true);
     return lowering.solve() catch |e| switch (e) {
         error.TooLarge => null,
@@ -51,6 +65,8 @@ fn Lowering(comptime Compiler: type) type {
         c: Compiler,
         keyword: Keyword,
         value: NodeId,
+        /// Of an object that is closed.
+        names: ?*const Names = null,
         todo: ArrayList(Part) = .empty,
         conditions: ArrayList(*const Condition) = .empty,
         evaluated: Evaluated = .{},
@@ -60,6 +76,7 @@ fn Lowering(comptime Compiler: type) type {
         /// In the case that is being looked at.
         const Evaluated = struct {
             all: bool = false,
+            is_named: bool = false,
             members: ArrayList(engine.Member) = .empty,
             matching: ArrayList(engine.Matching) = .empty,
             n_prefix: u32 = 0,
@@ -70,7 +87,8 @@ fn Lowering(comptime Compiler: type) type {
             while (l.todo.pop()) |part| try l.add(part);
             if (l.evaluated.all) return always;
             const condition = l.conditions.pop() orelse return l.rest();
-            if (l.n_conditions == conditions_max) return error.TooLarge;
+            const most: u32 = if (l.names == null) conditions_max else closed_conditions_max;
+            if (l.n_conditions == most) return error.TooLarge;
             l.n_conditions += 1;
 
             const arena = l.c.arena;
@@ -83,6 +101,7 @@ fn Lowering(comptime Compiler: type) type {
             try l.conditions.appendSlice(arena, conditions);
             // What was added lies behind these lengths.
             l.evaluated.all = evaluated.all;
+            l.evaluated.is_named = evaluated.is_named;
             l.evaluated.n_prefix = evaluated.n_prefix;
             l.evaluated.members.shrinkRetainingCapacity(evaluated.members.items.len);
             l.evaluated.matching.shrinkRetainingCapacity(evaluated.matching.items.len);
@@ -97,6 +116,10 @@ fn Lowering(comptime Compiler: type) type {
         fn rest(l: *L) Error!NodeId {
             try l.c.checkBudget(); // each case has all keys again
             const f = &l.c.formula;
+            if (l.names) |names| {
+                if (!l.evaluated.is_named) return always;
+                for (names.required.items) |member| try l.addMember(member.key);
+            }
             if (l.keyword == .unevaluatedProperties) return f.add(.{ .object_members = .{
                 .named = try f.memberList(l.evaluated.members.items),
                 .matching = try f.matchingList(l.evaluated.matching.items),
@@ -118,6 +141,7 @@ fn Lowering(comptime Compiler: type) type {
             const object = part.schema.object;
             var s: Subject = undefined;
             l.c.setSubject(&s, object, try l.c.placeOf(part.place, object));
+            if (s.place.closing == .whole) s.place.closing = .part;
             try l.addOwn(&s, false);
         }
 
@@ -125,7 +149,8 @@ fn Lowering(comptime Compiler: type) type {
         fn addOwn(l: *L, s: *const Subject, is_whole: bool) Error!void {
             for ([_]Keyword{ .@"$ref", .@"$dynamicRef", .@"$recursiveRef" }) |keyword| {
                 const target = try l.c.targetOf(s, keyword) orelse continue;
-                try l.todo.append(l.c.arena, .{ .schema = target.schema, .place = try l.c.targetPlace(target, s.place.scope) });
+                const place = try l.c.targetPlace(target, s.place.scope, s.place.closing);
+                try l.todo.append(l.c.arena, .{ .schema = target.schema, .place = place });
             }
             if (!l.c.draftOf(s).hasSiblings() and s.get(.@"$ref") != null) return;
             if (l.keyword == .unevaluatedProperties) try l.addMembers(s, is_whole) else try l.addItems(s, is_whole);
@@ -142,13 +167,8 @@ fn Lowering(comptime Compiler: type) type {
             const arena = l.c.arena;
             if (s.get(.additionalProperties) != null) l.evaluated.all = true;
             if (!is_whole and s.get(.unevaluatedProperties) != null) l.evaluated.all = true;
-            for (try l.c.objectOf(s, .properties)) |*member| {
-                const key = try l.c.formula.key(member.key);
-                const is_known = for (l.evaluated.members.items) |known| {
-                    if (known.key == key) break true;
-                } else false;
-                if (!is_known) try l.evaluated.members.append(arena, .{ .key = key, .value = always });
-            }
+            if (s.get(.properties) != null or s.get(.patternProperties) != null) l.evaluated.is_named = true;
+            for (try l.c.objectOf(s, .properties)) |*member| try l.addMember(try l.c.formula.key(member.key));
             for (try l.c.objectOf(s, .patternProperties)) |*member| {
                 const dfa = try l.c.patternOf(s, .patternProperties, member.key) orelse continue;
                 const is_known = for (l.evaluated.matching.items) |known| {
@@ -156,6 +176,11 @@ fn Lowering(comptime Compiler: type) type {
                 } else false;
                 if (!is_known) try l.evaluated.matching.append(arena, .{ .dfa = dfa, .value = always });
             }
+        }
+
+        fn addMember(l: *L, key: u32) Error!void {
+            for (l.evaluated.members.items) |known| if (known.key == key) return;
+            try l.evaluated.members.append(l.c.arena, .{ .key = key, .value = always });
         }
 
         fn addItems(l: *L, s: *const Subject, is_whole: bool) Error!void {

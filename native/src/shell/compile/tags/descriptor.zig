@@ -264,6 +264,8 @@ const Parser = struct {
     const of_schema_options: []const Member = &.{
         .{ "space", readSpace },
         .{ "order", readOrder },
+        .{ "numbers", readNumbers },
+        .{ "additional", readAdditional },
         .{ "draft", readDraft },
         .{ "integer_fraction", readIntegerFraction },
         .{ "lenient", readLenient },
@@ -502,6 +504,14 @@ const Parser = struct {
 
     fn readOrder(p: *Parser) Error!void {
         p.tag.schema_options.?.form.order = try p.oneOf(@TypeOf(p.tag.schema_options.?.form.order));
+    }
+
+    fn readNumbers(p: *Parser) Error!void {
+        p.tag.schema_options.?.form.numbers = try p.oneOf(@TypeOf(p.tag.schema_options.?.form.numbers));
+    }
+
+    fn readAdditional(p: *Parser) Error!void {
+        p.tag.schema_options.?.additional = try p.oneOf(@TypeOf(p.tag.schema_options.?.additional));
     }
 
     fn readDraft(p: *Parser) Error!void {

@@ -1,18 +1,21 @@
-//! Terminals whose lexemes have a bounded number of characters, such as strings with `maxLength`. A bound costs no states:
-//! beside the state of an automaton that knows nothing of it, a configuration has the number of characters so far. What the
-//! automaton still takes to end is known of each state (`Lengths`), so a lexeme that could not end within the bounds goes on
-//! no further, and there is no dead end.
+//! Texts of regular expressions with a bounded number of characters, such as strings with `maxLength`: whole texts, or
+//! terminals of a grammar. A bound costs no states: beside the state of an automaton that knows nothing of it there is the
+//! number of characters so far. Of each state it is known with how many more a text can end (`Lengths`), so what could not end
+//! within the bounds goes on no further, and there is no dead end.
 //!
-//! To the lexer such a terminal is bytes that no text has, as a document is (parts.zig). Masks of texts far from their bounds
-//! do not depend on the number: it is left out of the keys of masks, and nothing is counted where such a mask is computed.
+//! Masks far from the bounds do not depend on the number: it is left out of the keys of masks, and nothing is counted where
+//! such a mask is computed.
+//!
+//! To a grammar's lexer such a terminal is bytes that no text has, as a document is (glr/parts.zig).
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const dfa_module = @import("../language/dfa.zig");
+const dfa_module = @import("dfa.zig");
 const Dfa = dfa_module.Dfa;
-const program_module = @import("../lr/program.zig");
-const Program = program_module.Program;
-const graph = @import("graph.zig");
+
+/// From here on states are those of texts; no other language has states between it and `states_end`.
+pub const first_state = 1 << 30;
+pub const states_end = 1 << 31;
 
 /// The bounds of one terminal, in characters.
 pub const Text = extern struct {
@@ -43,19 +46,10 @@ pub const Lengths = extern struct {
     }
 };
 
-/// Immutable. A state of a configuration (graph.zig) is the automaton's and the number of characters.
+/// Immutable. A state is the automaton's, and the number of characters.
 pub const BoundedTexts = struct {
     /// That of all texts; each pattern is one of them.
-    dfa: Dfa = .{
-        .columns = @splat(0),
-        .transitions = &.{},
-        .matches = &.{},
-        .match_offsets = &.{},
-        .match_patterns = &.{},
-        .reaches = &.{},
-        .reach_sets = &.{},
-        .words = 0,
-    },
+    dfa: Dfa = .none,
     list: []const Text = &.{},
     /// [state]
     lengths: []const Lengths = &.{},
@@ -93,14 +87,14 @@ pub const BoundedTexts = struct {
         return t.dfa.bytes() + std.mem.sliceAsBytes(t.list).len + std.mem.sliceAsBytes(t.lengths).len + t.of.len;
     }
 
-    /// Whether no operation reads beyond the arrays. The program is sound.
-    pub fn isSound(t: *const BoundedTexts, program: *const Program) bool {
+    /// Whether no operation reads beyond the arrays.
+    pub fn isSound(t: *const BoundedTexts, n_terminals: usize) bool {
         if (t.isEmpty()) return true;
         if (t.list.len > texts_max or !t.dfa.isSound(t.list.len)) return false;
         const n_states = t.dfa.nStates();
         if (t.lengths.len != n_states or t.of.len != n_states or t.count_bits > 30 or !t.fits()) return false;
         for (t.list) |text| {
-            if (text.terminal >= program.n_terminals or text.start >= n_states) return false;
+            if (text.terminal >= n_terminals or text.start >= n_states) return false;
             if (text.min > text.max or text.max >= t.lowCount()) return false;
         }
         for (t.of) |text| if (text >= t.list.len) return false;
@@ -124,7 +118,7 @@ pub const BoundedTexts = struct {
     // ---- States
 
     fn stateOf(t: *const BoundedTexts, state: u16, count: u32) u32 {
-        return graph.first_text | @as(u32, state) << @intCast(t.count_bits) | count;
+        return first_state | @as(u32, state) << @intCast(t.count_bits) | count;
     }
 
     fn countOf(t: *const BoundedTexts, at: u32) u32 {
@@ -132,7 +126,7 @@ pub const BoundedTexts = struct {
     }
 
     fn dfaState(t: *const BoundedTexts, at: u32) u16 {
-        return @intCast((at & graph.first_text - 1) >> @intCast(t.count_bits));
+        return @intCast((at & first_state - 1) >> @intCast(t.count_bits));
     }
 
     fn textAt(t: *const BoundedTexts, at: u32) *const Text {
@@ -152,13 +146,18 @@ pub const BoundedTexts = struct {
         return t.freeCount() - 1;
     }
 
+    /// Before the first byte.
+    pub fn initial(t: *const BoundedTexts, text: usize) u32 {
+        return t.stateOf(t.list[text].start, 0);
+    }
+
     pub fn beginsWith(t: *const BoundedTexts, byte: u8) bool {
         return t.firsts[byte / 64] >> @truncate(byte) & 1 != 0;
     }
 
     /// After the first byte; null if the text does not begin so.
     pub fn begin(t: *const BoundedTexts, text: usize, byte: u8) ?u32 {
-        return t.next(t.stateOf(t.list[text].start, 0), byte);
+        return t.next(t.initial(text), byte);
     }
 
     /// After a byte; null if no text goes on so.
@@ -173,6 +172,11 @@ pub const BoundedTexts = struct {
         const count = before + @intFromBool(isFirst(byte));
         if (count > text.max or !lengths.hasAny(text.min -| count, text.max - count)) return null;
         return t.stateOf(state, count);
+    }
+
+    /// That of the automaton, if nothing is counted.
+    pub fn freeState(t: *const BoundedTexts, at: u32) ?u32 {
+        return if (t.countOf(at) == t.freeCount()) t.dfaState(at) else null;
     }
 
     pub fn canStop(t: *const BoundedTexts, at: u32) bool {
