@@ -299,8 +299,8 @@ export class Constraint extends Owned {
 
   /**
    * The `response_format` of OpenAI's API: a `json_schema`, a `json_object`, or a Zod schema; or, as servers have
-   * them, a `structural_tag`, a `regex` or a `grammar`. Null for `text`, which is unconstrained. The options are those of a
-   * schema, which is always enforced, with or without `strict`.
+   * them, a `structural_tag`, a `regex` or a `grammar`. Null for `text`, which is unconstrained. The options are those
+   * of a schema, which is always enforced, with or without `strict`.
    */
   static responseFormat(
     vocabulary: Vocabulary,

@@ -28,6 +28,7 @@ export type ResponseFormat =
   | { type: "grammar"; grammar: string; syntax?: GrammarSyntax | undefined }
   | { type: "grammar"; grammar: { syntax: "lark" | "regex"; definition: string } };
 
+/** The notation of a `grammar` in a response format. */
 export type GrammarSyntax = "lark" | "gbnf" | "ebnf" | "regex";
 
 /** How a model writes calls as JSON. Tags around them are not part of it. */

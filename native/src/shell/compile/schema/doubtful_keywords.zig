@@ -1,4 +1,5 @@
 //! What a schema may say, and seldom means: keywords that have no effect where they stand. A warning each, by place.
+//! `c` is the compiler, which imports this file.
 
 const std = @import("std");
 const quoted = @import("engine").diagnostic.quoted;
@@ -8,14 +9,12 @@ const json = @import("json.zig");
 const keywords = @import("keywords.zig");
 const Keyword = keywords.Keyword;
 const Subject = @import("subject.zig").Subject;
-const compiler_module = @import("compiler.zig");
-const Compiler = compiler_module.Compiler;
-const Error = compiler_module.Error;
+const Error = json.Error;
 
 const Set = std.EnumSet(Keyword);
 
 /// Of a schema whose types are known to be some, unless null.
-pub fn review(c: *Compiler, s: *const Subject, types: ?Types) Error!void {
+pub fn review(c: anytype, s: *const Subject, types: ?Types) Error!void {
     if (s.n_unread > 0) for (s.object.members(), 1..) |*member, n| {
         if (n % 64 == 0) try c.checkBudget();
         if (Keyword.of(member.key)) |keyword| {
@@ -40,7 +39,7 @@ pub fn review(c: *Compiler, s: *const Subject, types: ?Types) Error!void {
 }
 
 /// Beside a `$ref` that stands alone in its draft.
-pub fn reviewSiblings(c: *Compiler, s: *const Subject) Error!void {
+pub fn reviewSiblings(c: anytype, s: *const Subject) Error!void {
     var names: [300]u8 = undefined;
     var writer: std.Io.Writer = .fixed(&names);
     var siblings = s.present.differenceWith(harmless).iterator();
@@ -64,7 +63,7 @@ const dependents: Set = .initMany(&.{
     .then, .@"else", .minContains, .maxContains, .additionalItems, .nullable, .exclusiveMinimum, .exclusiveMaximum,
 });
 
-fn reviewPartners(c: *Compiler, s: *const Subject) Error!void {
+fn reviewPartners(c: anytype, s: *const Subject) Error!void {
     const partners = [_]struct { Keyword, Keyword }{
         .{ .then, .@"if" },
         .{ .@"else", .@"if" },
@@ -94,7 +93,7 @@ fn reviewPartners(c: *Compiler, s: *const Subject) Error!void {
 const bounds: Set = .initMany(&.{ .maxLength, .maxItems, .maxProperties, .maximum, .exclusiveMaximum, .additionalProperties });
 
 /// What contradicts another keyword.
-fn reviewBounds(c: *Compiler, s: *const Subject) Error!void {
+fn reviewBounds(c: anytype, s: *const Subject) Error!void {
     const counts = [_]struct { Keyword, Keyword, []const u8 }{
         .{ .minLength, .maxLength, "string" },
         .{ .minItems, .maxItems, "array" },
@@ -122,7 +121,7 @@ fn reviewBounds(c: *Compiler, s: *const Subject) Error!void {
     }
 }
 
-fn warnOfContradiction(c: *Compiler, s: *const Subject, at: Keyword, other: []const u8, what: []const u8) Error!void {
+fn warnOfContradiction(c: anytype, s: *const Subject, at: Keyword, other: []const u8, what: []const u8) Error!void {
     try c.warn(s.object, @tagName(at), "no {s} satisfies it and {f}", .{ what, quoted(other) });
 }
 
