@@ -27,7 +27,7 @@ pub const first_place = 1 << 16;
 /// From here on a state is one in a text of bounded length (language/bounded_texts.zig).
 pub const first_text = bounded_texts.first_state;
 /// From here on a state is one of the lexer and the count of the lexeme's tokens (limits.zig).
-pub const first_counted = bounded_texts.states_end;
+const first_counted = bounded_texts.states_end;
 
 pub fn isPlace(state: u32) bool {
     return state >= first_place and state < first_text;

@@ -16,7 +16,7 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const program_module = @import("../lr/program.zig");
 const Program = program_module.Program;
-const graph = @import("graph.zig");
+const first_counted = @import("../language/bounded_texts.zig").states_end;
 
 pub const Count = u31;
 /// Of the clock of a text. It begins again after so many tokens; no rule has as many.
@@ -54,13 +54,12 @@ pub const Limits = struct {
     /// For a lexer of so many states. False: these and counts are too many together.
     pub fn setStates(l: *Limits, n_states: u32) bool {
         l.state_bits = 32 - @clz(n_states - 1);
-        return l.fits(n_states);
+        return l.fits();
     }
 
-    fn fits(l: *const Limits, n_states: u32) bool {
-        if (l.state_bits > 16 or n_states > @as(u32, 1) << @intCast(l.state_bits)) return false;
+    fn fits(l: *const Limits) bool {
         const n_counts = (@as(u64, l.steps[l.steps.len - 1]) + 1) * (l.steps.len + 1);
-        return n_counts << @intCast(l.state_bits) <= graph.first_counted;
+        return n_counts << @intCast(l.state_bits) <= first_counted;
     }
 
     pub fn deinit(l: *Limits, gpa: Allocator) void {
@@ -88,12 +87,13 @@ pub const Limits = struct {
 
     /// Whether no operation reads beyond the arrays.
     pub fn isSound(l: *const Limits, program: *const Program) bool {
-        if (!l.areRulesSound(program)) return false;
+        const n_states = program.lexer.nStates();
+        if (l.state_bits > 16 or n_states > @as(u32, 1) << @intCast(l.state_bits) or !l.areRulesSound(program)) return false;
         if (l.of.len == 0) return true;
         if (l.of.len != program.n_terminals or l.limited.len != program.width) return false;
         if (l.steps.len == 0 or l.steps.len > steps_max) return false;
         for (l.steps) |step| if (step > tokens_max) return false;
-        return std.sort.isSorted(u32, l.steps, {}, std.sort.asc(u32)) and l.fits(program.lexer.nStates());
+        return std.sort.isSorted(u32, l.steps, {}, std.sort.asc(u32)) and l.fits();
     }
 
     /// The program is sound.
@@ -117,11 +117,11 @@ pub const Limits = struct {
 
     /// The state of a configuration, of the lexer's.
     pub fn counted(l: *const Limits, state: u16, c: Count) u32 {
-        return graph.first_counted | @as(u32, c) << @intCast(l.state_bits) | state;
+        return first_counted | @as(u32, c) << @intCast(l.state_bits) | state;
     }
 
     pub fn countOf(l: *const Limits, state: u32) Count {
-        return @intCast((state & graph.first_counted - 1) >> @intCast(l.state_bits));
+        return @intCast((state & first_counted - 1) >> @intCast(l.state_bits));
     }
 
     /// Of the lexer, of a state that is no place and no text.

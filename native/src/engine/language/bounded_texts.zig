@@ -66,6 +66,7 @@ pub const BoundedTexts = struct {
     /// ELIZA_ERR_LIMIT beyond it: a state and a number share 30 bits, and keys have fewer.
     const numbers_max = 1 << 30;
     const key_numbers_max = 1 << 27;
+    const near_max = 1 << 26;
 
     /// How the number of characters matters; what is far below the least is `low`, far from both bounds `free`.
     const Phase = enum(u32) { low, free, _ };
@@ -92,7 +93,8 @@ pub const BoundedTexts = struct {
         if (t.isEmpty()) return true;
         if (t.list.len > texts_max or !t.dfa.isSound(t.list.len)) return false;
         const n_states = t.dfa.nStates();
-        if (t.lengths.len != n_states or t.of.len != n_states or t.count_bits > 30 or !t.fits()) return false;
+        if (t.lengths.len != n_states or t.of.len != n_states or t.count_bits < 2 or t.count_bits > 30) return false;
+        if (t.near > near_max or !t.fits()) return false;
         for (t.list) |text| {
             if (text.terminal >= n_terminals or text.start >= n_states) return false;
             if (text.min > text.max or text.max >= t.lowCount()) return false;
@@ -112,7 +114,7 @@ pub const BoundedTexts = struct {
         var most: u32 = 0;
         for (t.list) |text| most = @max(most, text.max);
         t.count_bits = 64 - @clz(@as(u64, most) + 3);
-        t.near = Lengths.listed + std.math.lossyCast(u32, token_bytes_max);
+        t.near = @intCast(@min(Lengths.listed + token_bytes_max, near_max));
     }
 
     // ---- States
