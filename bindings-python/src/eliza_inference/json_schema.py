@@ -91,6 +91,9 @@ _LENIENT = constant("ELIZA_JSON_LENIENT")
 _INTEGER_FRACTION = constant("ELIZA_JSON_INTEGER_FRACTION")
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
 def is_model(schema: JsonSchema) -> bool:
     """Whether it is Pydantic's."""
     return hasattr(schema, "model_json_schema") or (hasattr(schema, "json_schema") and hasattr(schema, "validate_json"))
@@ -119,7 +122,7 @@ def schema_text(name: str, schema: JsonSchema) -> tuple[str, Callable[[str | byt
         raise TypeError(f"{name}: expected a dict, a bool, a str, or a Pydantic model, got {kind_of(schema)}{remedy}")
     try:
         dumped = content if isinstance(content, bool) else dict(content)
-        return json.dumps(dumped, ensure_ascii=False, allow_nan=False), read
+        return _encode(dumped), read
     except (TypeError, ValueError, RecursionError) as error:  # no type of JSON; NaN; a cycle
         raise InvalidArgumentError(f"{name}: JSON cannot express it: {error}") from error
 

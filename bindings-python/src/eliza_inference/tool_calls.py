@@ -21,6 +21,7 @@ from eliza_inference.tools import (
     json_arguments,
     label_of,
     left_out,
+    quoted,
     read_tools,
 )
 
@@ -49,13 +50,15 @@ class _Call(NamedTuple):
     end: str
     row: Mapping[str, str] | None
     tag: dict[str, Any]
-    parameters: Parameters | None
-    """What reads the arguments, if they are no JSON."""
+    style: Mapping[str, Any] | None
+    """How arguments are written that are no JSON."""
 
     def arguments(self, text: str, at: int) -> tuple[str, int] | None:
         """Those that begin here, as JSON, and where they end."""
-        if self.parameters is not None:
-            return self.parameters.read(text, at)
+        if self.style is not None:
+            said = self.tag.get("schema_options", {})
+            schema, documents = self.tag["json_schema"], said.get("documents", {})
+            return Parameters(self.style, schema, documents, said.get("draft", "")).read(text, at)
         end = end_of_json(text, at)
         return None if end is None else (text[at:end].strip(), end)
 
@@ -211,7 +214,7 @@ def _readable(
 def _call(
     form: Mapping[str, Any], tool: ToolDefinition, label: str, schema: str | None, shared: Mapping[str, Any]
 ) -> _Call:
-    name = json.dumps(tool.name, ensure_ascii=False)[1:-1] if form["name"] == "json" else tool.name
+    name = quoted(tool.name)[1:-1] if form["name"] == "json" else tool.name
     begin = form["before_name"] + name
     row = form.get("row")
     if tool.custom is not None and "custom" in form:
@@ -219,12 +222,10 @@ def _call(
         return _in_row(tool, begin, end, row, {"name": label, "begin": begin, "end": end, **tool.custom}, None)
     begin, end = begin + form["after_name"], form["end"]
     tag = {"name": label, "begin": begin, "end": end, "json_schema": schema, **shared}
-    parameters = None
-    if (arguments := form.get("arguments")) is not None:
-        tag["style"] = arguments["style"]
-        said = shared.get("schema_options", {})
-        parameters = Parameters(arguments, schema or "", said.get("documents", {}), said.get("draft", ""))
-    return _in_row(tool, begin, end, row, tag, parameters)
+    style = form.get("arguments")
+    if style is not None:
+        tag["style"] = style["style"]
+    return _in_row(tool, begin, end, row, tag, style)
 
 
 def _in_row(
@@ -233,11 +234,11 @@ def _in_row(
     end: str,
     row: Mapping[str, str] | None,
     tag: dict[str, Any],
-    parameters: Parameters | None,
+    style: Mapping[str, Any] | None,
 ) -> _Call:
     if row is None:
-        return _Call(tool, begin, "", end, None, tag, parameters)
-    return _Call(tool, row["begin"] + begin, row["separator"] + begin, end, row, tag, parameters)
+        return _Call(tool, begin, "", end, None, tag, style)
+    return _Call(tool, row["begin"] + begin, row["separator"] + begin, end, row, tag, style)
 
 
 def _schema_options(options: JsonSchemaSettings) -> dict[str, Any]:

@@ -13,6 +13,9 @@ from eliza_inference.json_schema import JsonSchema
 
 __all__ = ["Tool", "ToolChoice"]
 
+quoted = json.JSONEncoder(ensure_ascii=False).encode
+"""A text as JSON has it. Made once: `json.dumps` makes an encoder for each call."""
+
 Tool = Mapping[str, Any]
 ToolChoice = Literal["auto", "none", "required", "any"] | Mapping[str, Any]
 
@@ -43,7 +46,7 @@ def read_tools(tools: Iterable[Tool], bad: list[str] | None = None) -> dict[str,
     for at, tool in enumerate(several("tools", tools, "function definitions")):
         for place, one in _declared(tool, f"tools[{at}]"):
             try:
-                definition = read_tool(one, place)
+                definition = _definition_of(one, place)
                 if definition.name in found:
                     raise InvalidArgumentError(f"{place}: another tool is called {definition.name!r}")
                 found[definition.name] = definition
@@ -54,21 +57,13 @@ def read_tools(tools: Iterable[Tool], bad: list[str] | None = None) -> dict[str,
     return found
 
 
-def read_tool(tool: Tool, place: str = "tool") -> ToolDefinition:
+def read_tool(tool: Tool) -> ToolDefinition:
     """One tool, in any of the shapes that are known."""
-    for where, one in _declared(tool, place):
-        if one is not tool:
-            return read_tool(one, where)
-    kind = tool.get("type", "function")
-    if kind not in _KINDS:
-        raise InvalidArgumentError(f"{_named(tool, place)}: the type {kind!r} is none of {', '.join(_KINDS)}")
-    if kind not in tool:
-        return _definition(tool, kind, place)
-    inner = tool[kind]
-    if not isinstance(inner, Mapping):
-        raise InvalidArgumentError(f"{place}.{kind}: expected a dict, got {kind_of(inner)}")
-    check_keys(_named(inner, place), tool, {kind, *_NO_EFFECT})
-    return _definition(inner, kind, place)
+    found = _declared(tool, "tool")
+    if len(found) != 1:
+        raise InvalidArgumentError(f"tool: expected one function, found {len(found)}")
+    place, one = found[0]
+    return _definition_of(one, place)
 
 
 def json_arguments(tool: ToolDefinition) -> JsonSchema:
@@ -99,7 +94,7 @@ def choose(tools: Mapping[str, ToolDefinition], tool_choice: ToolChoice) -> Choi
 
 def label_of(name: str) -> str:
     """What messages call a tool."""
-    return f"tool {json.dumps(name, ensure_ascii=False)}"
+    return f"tool {quoted(name)}"
 
 
 def of_tool(name: str, error: ElizaError) -> ElizaError:
@@ -128,6 +123,10 @@ _NO_EFFECT = frozenset(
 )
 """Keys that say nothing about the text of a call. A schema is always enforced, whether it is `strict` or not."""
 
+_FUNCTION_KEYS = _NO_EFFECT | {"name", *_PARAMETERS}
+_CUSTOM_KEYS = _NO_EFFECT | {"name", "format"}
+_LEVEL_KEYS = {kind: _NO_EFFECT | {kind} for kind in _KINDS}
+
 _MEANT = dict.fromkeys(("arguments", "args", "params", "schema", "input", "json_schema"), "parameters")
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 
@@ -144,6 +143,19 @@ def _declared(tool: Any, place: str) -> list[tuple[str, Tool]]:
     return [(place, tool)]
 
 
+def _definition_of(tool: Tool, place: str) -> ToolDefinition:
+    kind = tool.get("type", "function")
+    if kind not in _KINDS:
+        raise InvalidArgumentError(f"{_named(tool, place)}: the type {kind!r} is none of {', '.join(_KINDS)}")
+    if kind not in tool:
+        return _definition(tool, kind, place)
+    inner = tool[kind]
+    if not isinstance(inner, Mapping):
+        raise InvalidArgumentError(f"{place}.{kind}: expected a dict, got {kind_of(inner)}")
+    check_keys(_named(inner, place), tool, _LEVEL_KEYS[kind])
+    return _definition(inner, kind, place)
+
+
 def _named(tool: Mapping[str, Any], place: str) -> str:
     name = tool.get("name")
     return label_of(name) if isinstance(name, str) else place
@@ -156,9 +168,9 @@ def _definition(given: Mapping[str, Any], kind: str, place: str) -> ToolDefiniti
     place = _named(given, place)
     schemas = [key for key in _PARAMETERS if given.get(key) is not None]
     if kind == "custom" and not schemas:  # with a schema it is a function in Anthropic's words
-        check_keys(place, given, {"name", "format", *_NO_EFFECT}, {"grammar": "format"})
+        check_keys(place, given, _CUSTOM_KEYS, {"grammar": "format"})
         return ToolDefinition(name, _NO_PARAMETERS, _language(given.get("format"), place))
-    check_keys(place, given, {"name", *_PARAMETERS, *_NO_EFFECT}, _MEANT)
+    check_keys(place, given, _FUNCTION_KEYS, _MEANT)
     if len(schemas) > 1:
         raise InvalidArgumentError(f"{place}: both {schemas[0]} and {schemas[1]} are given")
     return ToolDefinition(name, given[schemas[0]] if schemas else _NO_PARAMETERS)
