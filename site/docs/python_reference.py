@@ -5,7 +5,8 @@ PAGES = {
     "constraints": (
         "Constraints",
         "Constraint ConstraintKind ConstraintInfo RecognizerInfo Budget compile_async Payload JsonSchema JsonDocuments "
-        "JsonDraft JsonOrder JsonSpace Grammars grammars Tag TagMarker ToolForm TOOL_FORMS ToolTemplate tool_templates",
+        "JsonDraft JsonOrder JsonSpace JsonNumbers JsonAdditional GENERATION Grammars grammars "
+        "Tag TagMarker ToolForm TOOL_FORMS ToolTemplate tool_templates",
     ),
     "vocabularies": ("Vocabularies", "Vocabulary VocabularyInfo TokenFlag ByteTokenizer Tokenizer"),
     "matchers": (

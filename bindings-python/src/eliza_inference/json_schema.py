@@ -53,9 +53,13 @@ JsonSpace = Literal["loose", "compact", "spaced", "any"]
 """Where white space may stand between the tokens of a document."""
 
 JsonOrder = Literal["declared", "any"]
-JsonNumbers = Literal["any", "double"]
-JsonAdditional = Literal["allow", "forbid"]
 """The order of an object's members: as the schema lists them, or any."""
+
+JsonNumbers = Literal["any", "double"]
+"""How long numbers may be: any length, or that of a double or a 64-bit integer."""
+
+JsonAdditional = Literal["allow", "forbid"]
+"""Whether an object may have members that the schema does not name."""
 
 JsonDraft = Literal["2020-12", "2019-09", "7", "6", "4"]
 """The draft of a schema without `$schema`."""
