@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eliza_inference import Budget, Constraint, ElizaError, LimitError, Vocabulary
+from eliza_inference import Budget, Constraint, ElizaError, LimitError, Matcher, Step, Vocabulary, tool_templates
 
 from json_schema_texts import accepts, byte_vocabulary
 
@@ -106,3 +106,16 @@ def test_no_tool_is_left_out_because_time_is_up(vocabulary: Vocabulary) -> None:
         Constraint.tool_call(vocabulary, tools, skip_bad_tools=True, budget=budget)
     with pytest.raises(LimitError, match="ms_max"):
         Constraint.tool_calls(vocabulary, tools, template="llama_function", skip_bad_tools=True, budget=budget)
+
+
+@pytest.mark.parametrize("template", tool_templates())
+def test_a_thousand_tools_fit_every_template(vocabulary: Vocabulary, template: str) -> None:
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+    tools = [{"name": f"mcp_server_name_tool_number_{i}", "inputSchema": schema} for i in range(1000)]
+    constraint = Constraint.tool_calls(vocabulary, tools, template=template)
+    form = tool_templates()[template]["calls"][0]
+    before = form.get("row", {}).get("begin", "") + form["before_name"]
+    for name, is_legal in (("mcp_server_name_tool_number_99", True), ("mcp_server_name_tool_number_x", False)):
+        matcher = Matcher(constraint)
+        refused = [byte for byte in f"{before}{name}".encode() if Step.REFUSED in matcher.accept(byte)]
+        assert (refused == []) == is_legal
