@@ -1,4 +1,5 @@
-// Makes the npm packages of a release: `node scripts/package.mjs ../zig-out/release OUTPUT`.
+// Makes the npm packages of a release: `node scripts/package.mjs ../zig-out/release OUTPUT`. Of a build for this machine
+// alone, `node scripts/package.mjs ../zig-out OUTPUT`, it makes two: this package, and that of the native library.
 //
 // One package for each platform, with the library alone, and this package, which asks for all of them as optional
 // dependencies: npm installs the one whose os, cpu and libc fit. Those for Android are for JavaScript that runs there;
@@ -6,9 +7,9 @@
 // release. The sources become one file, with what they depend on, since finding and reading many takes most of the time
 // of an import.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -19,7 +20,8 @@ if (!output) {
   process.exit(2);
 }
 
-const manifest = JSON.parse(readFileSync(join(release, "manifest.json"), "utf8"));
+const isRelease = existsSync(join(release, "manifest.json"));
+const manifest = isRelease ? JSON.parse(readFileSync(join(release, "manifest.json"), "utf8")) : manifestOfBuild();
 const source = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 const { license } = source;
 const legal = ["LICENSE", "THIRD_PARTY.md"].map((name) => join(project, name));
@@ -36,6 +38,16 @@ const optionalDependencies = Object.fromEntries(platforms.map((file) => [package
 packageAndroid();
 packageBinding();
 
+/** Of what `zig build -Doptimize=fast` and `zig build wasm` left, for this machine. */
+function manifestOfBuild() {
+  const version = readFileSync(join(project, "build.zig.zon"), "utf8").match(/\.version = "([^"]+)"/)[1];
+  const from = { win32: "bin/elizainference.dll", darwin: "lib/libelizainference.dylib" }[process.platform];
+  const library = from ?? "lib/libelizainference.so";
+  const isMusl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
+  const platform = `${process.platform}-${process.arch}${isMusl ? "-musl" : ""}`;
+  return { version, files: [{ path: `lib/${platform}/${basename(library)}`, from: library, target: platform }] };
+}
+
 /** As Node.js names it: its folder in the release, but for Android; undefined if the file is no package's. */
 function platformOf(file) {
   const folder = basename(dirname(file.path));
@@ -50,7 +62,7 @@ function packagePlatform(file) {
   const name = `@${source.name}/${platform}`;
   const description = `The native library of ${source.name} for ${platform}`;
   pack({ name, version: manifest.version, description, license, os: [os], cpu: [cpu], ...libc }, (folder) =>
-    cpSync(join(release, file.path), join(folder, basename(file.path))),
+    cpSync(join(release, file.from ?? file.path), join(folder, basename(file.path))),
   );
   return name;
 }
@@ -73,7 +85,9 @@ function packageBinding() {
   const exports = { ".": entry };
   for (const some of smaller) exports[`./${some}`] = { ...entry, default: `./dist/web-${some}.js` };
   for (const name of [MODULE, ...smaller.map(smallerModule)]) exports[`./${name}`] = `./dist/${name}`;
-  const made = { module: entry.default, types: entry.types, exports, optionalDependencies };
+  // A registry has no package of a build that was not released.
+  const platforms = isRelease ? { optionalDependencies } : {};
+  const made = { module: entry.default, types: entry.types, exports, ...platforms };
   pack({ ...published, ...made, version: manifest.version }, (folder) => {
     const dist = join(folder, "dist");
     for (const [target, name] of [
@@ -81,8 +95,10 @@ function packageBinding() {
       ["node", "node"],
       ["browser", "web"],
     ]) {
-      const bundle = ["build", "src/index.ts", "--target", target, "--minify-syntax", "--minify-whitespace"];
-      run("node", ["scripts/bun.mjs", ...bundle, "--outfile", join(dist, `${name}.js`)]);
+      // Not minified: what a program prints before an uncaught error is the line that threw it.
+      const bundle = ["build", "src/index.ts", "--target", target, "--sourcemap=linked"];
+      run("node", ["scripts/bun.mjs", ...bundle, "--outdir", dist, "--entry-naming", `${name}.[ext]`]);
+      nameSources(dist, `${name}.js.map`);
     }
     cpSync(join(release, "wasm"), dist, { recursive: true });
     for (const some of smaller) {
@@ -97,6 +113,13 @@ function packageBinding() {
     ]);
     cpSync(join(here, "README.md"), join(folder, "README.md"));
   });
+}
+
+/** Sources by their place in this package, not by that of the checkout: the map is the same wherever it is made. */
+function nameSources(dist, file) {
+  const map = JSON.parse(readFileSync(join(dist, file), "utf8"));
+  map.sources = map.sources.map((path) => `../${relative(here, resolve(dist, path)).replaceAll("\\", "/")}`);
+  writeFileSync(join(dist, file), JSON.stringify(map));
 }
 
 /** Writes the .tgz of a package whose files `fill` puts into a folder. */

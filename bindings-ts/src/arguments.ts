@@ -35,9 +35,14 @@ export function tokenIds(values: ArrayLike<number>, name: string, expected = "to
   return Int32Array.from(values, (token, i) => checkInteger(token, `${name}[${i}]`, INT32_MIN, INT32_MAX));
 }
 
-/** Refuses options that a call does not know: a misspelt one would be silently ignored. */
+/** Refuses options that a call does not know: a misspelt one would be silently ignored. A string has its indices. */
 export function checkNoMore(options: object, known: object = {}): void {
-  for (const name in options) if (!Object.hasOwn(known, name)) throw invalidArgument(`unknown option ${name}`);
+  for (const name in options) {
+    if (Object.hasOwn(known, name)) continue;
+    if (name === "0")
+      throw invalidArgument('options: expected an object such as { toolChoice: "required" }, got a string');
+    throw invalidArgument(`unknown option ${name}`);
+  }
 }
 
 /** A seed as C takes it. */

@@ -9,7 +9,7 @@ import { installedLibrary, libraryFile, platformPackage, secondLibraryFile } fro
 import { openModule } from "./wasm-file.js";
 
 export { fileOfVariable, readFile } from "./files.js";
-export { findLlama } from "./llama-files.js";
+export { findLlama, llamaPackage } from "./llama-files.js";
 export { resolveLibrary as resolvePath } from "./platform-package.js";
 
 const openNative = nativeLibraries(bunFfi);

@@ -11,7 +11,7 @@ import { installedLibrary } from "./platform-package.js";
 import { openModule } from "./wasm-file.js";
 
 export { fileOfVariable, readFile } from "./files.js";
-export { findLlama } from "./llama-files.js";
+export { findLlama, llamaPackage } from "./llama-files.js";
 export { resolveLibrary as resolvePath } from "./platform-package.js";
 
 export function open(path: string): Library {

@@ -48,6 +48,10 @@ export function fileOfVariable(_name: string): string | undefined {
   return undefined;
 }
 
+export function llamaPackage(): string {
+  return "a native library";
+}
+
 export function findLlama(_folder?: string): string[] {
   return [];
 }

@@ -11,6 +11,16 @@ export function findLlama(folder: string = process.cwd()): string[] {
   return [folder, dirname(fileURLToPath(import.meta.url))].flatMap(foldersAbove).flatMap(packageFiles);
 }
 
+/** The npm package that has a libllama for this platform. */
+export function llamaPackage(): string {
+  return `@node-llama-cpp/${llamaPlatform()}`;
+}
+
+function llamaPlatform(): string {
+  const system = { darwin: "mac", win32: "win" }[process.platform as string] ?? process.platform;
+  return `${system}-${process.arch}`;
+}
+
 function foldersAbove(folder: string): string[] {
   const above = dirname(folder);
   return above === folder ? [folder] : [folder, ...foldersAbove(above)];
@@ -19,9 +29,9 @@ function foldersAbove(folder: string): string[] {
 /** node_modules/@node-llama-cpp/<package>/bins/<build>/libllama*.so of one folder. */
 function packageFiles(folder: string): string[] {
   const scope = join(folder, "node_modules", "@node-llama-cpp");
-  const system = { darwin: "mac", win32: "win" }[process.platform as string] ?? process.platform;
+  const platform = llamaPlatform();
   const builds = entries(scope)
-    .filter((name) => name === `${system}-${process.arch}` || name.startsWith(`${system}-${process.arch}-`))
+    .filter((name) => name === platform || name.startsWith(`${platform}-`))
     .flatMap((name) => entries(join(scope, name, "bins")).map((build) => join(scope, name, "bins", build)));
   return builds.flatMap((build) =>
     entries(build)

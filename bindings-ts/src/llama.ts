@@ -74,7 +74,7 @@ function search(library: Library): void {
     }
   }
   if (candidates.length === 1) {
-    refused.push("install the @node-llama-cpp package of this platform, or set ELIZA_INFERENCE_LLAMA to the file");
+    refused.push(`npm install ${backend.llamaPackage()}, or set ELIZA_INFERENCE_LLAMA to the file`);
   }
   throw new ElizaInferenceError(ELIZA_ERR_ABI_MISMATCH, refused.join("; "));
 }

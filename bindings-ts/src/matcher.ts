@@ -12,7 +12,7 @@ import {
   eliza_matcher_info_t,
   eliza_span_state_t,
 } from "./abi.generated.js";
-import { checkInstance, checkNoMore, checkString, seedBits, unexpected } from "./arguments.js";
+import { checkInstance, checkNoMore, checkSeveral, checkString, seedBits, unexpected } from "./arguments.js";
 import { bitmapWords, checkBitmap, setBits } from "./bitmap.js";
 import { Constraint, ConstraintKind } from "./constraint.js";
 import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "./errors.js";
@@ -101,6 +101,33 @@ export class Matcher extends Owned {
     const result = this.#symbols.eliza_inference_matcher_accept(handle, token);
     if (result < 0) throw this.#error(result);
     return result;
+  }
+
+  /**
+   * Takes all of these tokens; true if each is legal. If one is not, false, and nothing changed but that the oldest tokens
+   * of a history of 65,536 are forgotten.
+   */
+  acceptTokens(tokens: Iterable<number>): boolean {
+    let nAccepted = 0;
+    for (const token of checkSeveral(tokens, "tokens", "token ids")) {
+      if (this.accept(token) === Step.REFUSED) {
+        this.rollback(nAccepted);
+        return false;
+      }
+      nAccepted++;
+    }
+    return true;
+  }
+
+  /** How many of these tokens, from the first on, are legal one after the other. Nothing changes. */
+  validateTokens(tokens: Iterable<number>): number {
+    using probe = this.clone();
+    let nLegal = 0;
+    for (const token of checkSeveral(tokens, "tokens", "token ids")) {
+      if (probe.accept(token) === Step.REFUSED) break;
+      nLegal++;
+    }
+    return nLegal;
   }
 
   /**

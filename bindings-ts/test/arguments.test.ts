@@ -132,6 +132,10 @@ describe("an unknown option is named", () => {
     [() => Vocabulary.fromTiktoken([[Uint8Array.of(1), 0]], unknown), message],
     [() => Constraint.choices(vocabulary, ["a"], unknown), message],
     [() => Constraint.regex(vocabulary, "a", unknown), message],
+    [
+      () => Constraint.toolCalls(vocabulary, [], any("required")),
+      'options: expected an object such as { toolChoice: "required" }, got a string',
+    ],
     [() => Constraint.regex(vocabulary, "a", { budget: unknown }), message],
     [() => Constraint.lark(vocabulary, 'start: "a"', unknown), message],
     [() => Constraint.jsonSchema(vocabulary, true, unknown), message],

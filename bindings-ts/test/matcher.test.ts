@@ -195,6 +195,16 @@ describe("Matcher", () => {
     expect(matcher.leaf).toBeNull();
   });
 
+  test("several tokens are taken together or not at all", () => {
+    using matcher = newMatcher();
+    expect(matcher.acceptTokens([10, 11, 20])).toBe(false);
+    expect(matcher.state.spanTokens).toBe(0);
+    expect(matcher.validateTokens([10, 11, 20])).toBe(2);
+    expect(matcher.state.spanTokens).toBe(0);
+    expect(matcher.acceptTokens([10, 11])).toBe(true);
+    expect(matcher.state.spanTokens).toBe(2);
+  });
+
   test("a forced run longer than the first buffer comes whole", () => {
     const tokens = Array.from({ length: 400 }, (_, i) => i % 100);
     const long = { modelId: "", descriptors: [{ path: "action", leaves: [{ name: "LONG", tokens }] }] };

@@ -100,6 +100,39 @@ def test_the_example_runs_a_model(native_app: Path) -> None:
     assert (result.stdout, result.stderr) == ("SET_TIMER\n", "")
 
 
+@pytest.fixture(scope="module")
+def from_a_checkout(module: Path, library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder in which the packages that docs/install.md makes of a checkout were installed, and koffi."""
+    build = tmp_path_factory.mktemp("zig-out")
+    shutil.copytree(module.parent, build / "wasm")
+    (build / "lib").mkdir()
+    shutil.copy(library, build / "lib" / "libelizainference.so")
+    packages = tmp_path_factory.mktemp("npm")
+    subprocess.run(["node", "scripts/package.mjs", build, packages], cwd=BINDING, check=True)
+    folder = tmp_path_factory.mktemp("empty")
+    archives = sorted(map(str, packages.glob("*.tgz")))
+    assert len(archives) == 2
+    install = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--offline", *archives]
+    subprocess.run(install, cwd=folder, check=True, capture_output=True)
+    for name in ("koffi", "@koromix"):
+        (folder / "node_modules" / name).symlink_to(BINDING / "node_modules" / name)
+    return folder
+
+
+def test_packages_of_a_checkout_run_natively_in_an_empty_folder(from_a_checkout: Path) -> None:
+    (from_a_checkout / "loads.mjs").write_text(LOADS, encoding="utf-8")
+    packaged = from_a_checkout / "node_modules" / "@eliza-inference" / f"linux-{MACHINE}" / "libelizainference.so"
+    assert loaded(from_a_checkout) == [str(packaged), True]
+
+
+def test_an_error_that_nobody_catches_shows_the_line_that_threw_it(from_a_checkout: Path) -> None:
+    code = 'import { Vocabulary } from "eliza-inference"; new Vocabulary(0);'
+    result = run(from_a_checkout, "--input-type=module", "--eval", code)
+    assert "config.n_tokens is less than 1" in result.stderr and len(result.stderr) < 5000
+    mapped = run(from_a_checkout, "--enable-source-maps", "--input-type=module", "--eval", code)
+    assert "node_modules/eliza-inference/src/vocabulary.ts:" in mapped.stderr
+
+
 def loaded(folder: Path, **variables: str) -> list[object]:
     result = run(folder, "loads.mjs", **variables)
     assert result.returncode == 0, result.stderr
