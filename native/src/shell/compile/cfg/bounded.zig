@@ -57,10 +57,11 @@ pub const Split = struct { node: *const ast.Node, min: u32, max: u32 };
 /// If a repetition of single characters makes a pattern large, and all else in it has a fixed length: then the bounds are those of
 /// whole texts.
 pub fn split(arena: Allocator, node: *const ast.Node) Allocator.Error!?Split {
+    if (!hasLargeRepeat(node)) return null;
     switch (node.*) {
         .repeat => |repeat| {
             const max = repeat.max orelse return null;
-            if (max < repeats_min or max > characters_max or fixedLength(repeat.node) != 1) return null;
+            if (max > characters_max or fixedLength(repeat.node) != 1) return null;
             return .{ .node = try ast.repeat(arena, repeat.node, 0, null), .min = repeat.min, .max = max };
         },
         .concat => |nodes| {
@@ -80,6 +81,17 @@ pub fn split(arena: Allocator, node: *const ast.Node) Allocator.Error!?Split {
         },
         else => return null,
     }
+}
+
+/// Most patterns have none, and are looked at no further.
+fn hasLargeRepeat(node: *const ast.Node) bool {
+    return switch (node.*) {
+        .repeat => |repeat| if (repeat.max) |max| max >= repeats_min else false,
+        .concat => |nodes| for (nodes) |one| {
+            if (hasLargeRepeat(one)) break true;
+        } else false,
+        else => false,
+    };
 }
 
 /// Repetitions of fewer are unrolled into states.
