@@ -26,7 +26,7 @@ const wrong = [];
 for (const width of [1280, 400]) {
   const page = await browser.newPage({ viewport: { width, height: 900 } });
   page.on("pageerror", (error) => wrong.push(`${page.url()} at ${width}: ${error}`));
-  page.on("requestfailed", (request) => wrong.push(`${page.url()} at ${width}: ${request.url()} failed`));
+  page.on("response", (response) => response.status() < 400 || wrong.push(`${response.url()}: ${response.status()}`));
   page.on("request", (request) => request.url().startsWith(url) || wrong.push(`fetches ${request.url()}`));
   for (const [name, path] of Object.entries(pages)) {
     await page.goto(url + path);
