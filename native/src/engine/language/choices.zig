@@ -195,6 +195,7 @@ const Builder = struct {
     const Run = struct { from: u32, to: u32 };
 
     fn build(b: *Builder) Error!Choices {
+        try b.look(); // few strings would never be asked about
         const order = try b.sorted();
         defer b.gpa.free(order);
         const list = try b.gather(order);
@@ -205,16 +206,17 @@ const Builder = struct {
     /// The distinct strings in order, one after another in memory: each level of the trie looks at all of them.
     const List = struct {
         text: []u8,
-        ends: []u32,
+        /// One more than strings.
+        offsets: []u32,
         n: usize,
 
         fn deinit(list: List, gpa: Allocator) void {
             gpa.free(list.text);
-            gpa.free(list.ends);
+            gpa.free(list.offsets);
         }
 
         fn at(list: List, i: usize) []const u8 {
-            return list.text[if (i == 0) 0 else list.ends[i - 1]..list.ends[i]];
+            return list.text[list.offsets[i]..list.offsets[i + 1]];
         }
     };
 
@@ -229,21 +231,42 @@ const Builder = struct {
         return b.budget.check(Choices.what, b.diag);
     }
 
+    fn pieces(b: *Builder, strings: []const u32) Pieces {
+        return .{ .builder = b, .left = strings };
+    }
+
+    /// Strings that are counted some at once.
+    const Pieces = struct {
+        builder: *Builder,
+        left: []const u32,
+
+        const len_max = 256;
+
+        fn next(p: *Pieces) diagnostic.Error!?[]const u32 {
+            const piece = p.left[0..@min(p.left.len, len_max)];
+            if (piece.len == 0) return null;
+            try p.builder.work(piece.len, 0);
+            p.left = p.left[piece.len..];
+            return piece;
+        }
+    };
+
     fn gather(b: *Builder, order: []const u32) Error!List {
-        try b.budget.take(b.text.len + 4 * order.len, Choices.what, b.diag);
+        try b.budget.take(b.text.len + 4 * (order.len + 1), Choices.what, b.diag);
         const text = try b.gpa.alloc(u8, b.text.len);
         errdefer b.gpa.free(text);
-        var list: List = .{ .text = text, .ends = try b.gpa.alloc(u32, order.len), .n = 0 };
+        var list: List = .{ .text = text, .offsets = try b.gpa.alloc(u32, order.len + 1), .n = 0 };
+        errdefer b.gpa.free(list.offsets);
         var end: usize = 0;
-        errdefer b.gpa.free(list.ends);
+        list.offsets[0] = 0;
         for (order) |i| {
             const string = b.stringOf(i);
             try b.work(1, string.len);
             if (list.n > 0 and std.mem.eql(u8, list.at(list.n - 1), string)) continue;
             @memcpy(text[end..][0..string.len], string);
             end += string.len;
-            list.ends[list.n] = @intCast(end);
             list.n += 1;
+            list.offsets[list.n] = @intCast(end);
         }
         return list;
     }
@@ -272,22 +295,22 @@ const Builder = struct {
             }
             // By digit: how many, then where they begin, then where they end.
             var places: [257]u32 = @splat(0);
-            for (strings) |i| {
-                try b.work(1, 0);
+            var counting = b.pieces(strings);
+            while (try counting.next()) |some| for (some) |i| {
                 places[b.digit(i, bucket.depth)] += 1;
-            }
+            };
             var before: u32 = 0;
             for (&places) |*place| {
                 const n_here = place.*;
                 place.* = before;
                 before += n_here;
             }
-            for (strings) |i| {
-                try b.work(1, 0);
+            var placing = b.pieces(strings);
+            while (try placing.next()) |some| for (some) |i| {
                 const place = &places[b.digit(i, bucket.depth)];
                 other[place.*] = i;
                 place.* += 1;
-            }
+            };
             @memcpy(strings, other[0..strings.len]);
             // Strings of digit 0 have ended: they are equal.
             for (places[0..256], places[1..]) |from, to| {
@@ -359,12 +382,13 @@ const Builder = struct {
 
     /// Splits each run of a level, by the next byte, into the runs of the next level.
     fn fill(b: *Builder, list: List, first_child: []u32, bytes: []u8, ends: []u32) Error!void {
-        var runs: ArrayList(Run) = .empty;
+        // No level has more runs than there are strings.
+        var runs: ArrayList(Run) = try .initCapacity(b.gpa, list.n);
         defer runs.deinit(b.gpa);
-        var below: ArrayList(Run) = .empty;
+        var below: ArrayList(Run) = try .initCapacity(b.gpa, list.n);
         defer below.deinit(b.gpa);
         bytes[root] = 0;
-        try runs.append(b.gpa, .{ .from = 0, .to = @intCast(list.n) });
+        runs.appendAssumeCapacity(.{ .from = 0, .to = @intCast(list.n) });
         var node: u32 = 0;
         var made: u32 = 1;
         var depth: usize = 0;
@@ -385,7 +409,7 @@ const Builder = struct {
                     while (at < run.to and list.at(at)[depth] == byte) at += 1;
                     bytes[made] = byte;
                     made += 1;
-                    try below.append(b.gpa, .{ .from = from, .to = at });
+                    below.appendAssumeCapacity(.{ .from = from, .to = at });
                 }
                 node += 1;
             }
