@@ -41,7 +41,7 @@ pub const Ambiguous = struct {
     named: NamedTokens = .{},
     limits: Limits = .{},
     any_order: AnyOrder = .{},
-    texts: BoundedTexts = .{},
+    texts: *const BoundedTexts = BoundedTexts.none,
     /// Owned. Null: there are none.
     parts: ?*Parts = null,
 
@@ -50,12 +50,12 @@ pub const Ambiguous = struct {
 
     pub fn deinit(a: *Ambiguous, gpa: Allocator, arrays: Arrays) void {
         if (a.parts) |parts| parts.destroy();
+        a.texts.destroy(gpa, arrays);
         if (arrays == .owned) {
             a.program.deinit(gpa);
             a.named.deinit(gpa);
             a.limits.deinit(gpa);
             a.any_order.deinit(gpa);
-            a.texts.deinit(gpa);
         }
         a.* = undefined;
     }
@@ -90,7 +90,7 @@ pub const Ambiguous = struct {
             .parts = a.parts,
             .limits = &a.limits,
             .any_order = &a.any_order,
-            .texts = &a.texts,
+            .texts = a.texts,
         };
     }
 
@@ -303,7 +303,7 @@ pub const Ambiguous = struct {
         try writer.put(&a.named);
         try writer.put(&a.limits);
         try writer.put(&a.any_order);
-        try writer.put(&a.texts);
+        try writer.put(a.texts);
         try writer.put(&@as(u32, @backingInt(a.lexing)));
         const parts = a.parts orelse return writer.put(&@as(u32, 0));
         try writer.put(&@as(u32, @intCast(parts.list.len)));
@@ -316,14 +316,21 @@ pub const Ambiguous = struct {
         return if (n <= Parts.parts_max) n else error.Damaged;
     }
 
-    pub fn open(_: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Ambiguous {
+    pub fn open(gpa: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Ambiguous {
         const program = try reader.get(Program);
         const named = try reader.get(NamedTokens);
         const limits = try reader.get(Limits);
         const any_order = try reader.get(AnyOrder);
         const texts = try reader.get(BoundedTexts);
         const lexing = std.enums.fromInt(Lexing, try reader.get(u32)) orelse return error.Damaged;
-        return .{ .program = program, .lexing = lexing, .named = named, .limits = limits, .any_order = any_order, .texts = texts };
+        return .{
+            .program = program,
+            .lexing = lexing,
+            .named = named,
+            .limits = limits,
+            .any_order = any_order,
+            .texts = try BoundedTexts.create(gpa, texts),
+        };
     }
 
     pub fn isSound(a: *const Ambiguous, context: *const MaskContext) Allocator.Error!bool {

@@ -12,6 +12,7 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const dfa_module = @import("dfa.zig");
 const Dfa = dfa_module.Dfa;
+const Arrays = @import("arrays.zig").Arrays;
 
 /// From here on states are those of texts; no other language has states between it and `states_end`.
 pub const first_state = 1 << 30;
@@ -71,13 +72,27 @@ pub const BoundedTexts = struct {
     /// How the number of characters matters; what is far below the least is `low`, far from both bounds `free`.
     const Phase = enum(u32) { low, free, _ };
 
-    pub fn deinit(t: *BoundedTexts, gpa: Allocator) void {
+    /// Languages without any share one.
+    pub const none: *const BoundedTexts = &.{};
+
+    /// In memory of its own: a language is copied in less time.
+    pub fn create(gpa: Allocator, t: BoundedTexts) Allocator.Error!*const BoundedTexts {
+        if (t.isEmpty()) return none;
+        const made = try gpa.create(BoundedTexts);
+        made.* = t;
+        return made;
+    }
+
+    pub fn destroy(t: *const BoundedTexts, gpa: Allocator, arrays: Arrays) void {
         if (t.isEmpty()) return;
-        t.dfa.deinit(gpa);
-        gpa.free(t.list);
-        gpa.free(t.lengths);
-        gpa.free(t.of);
-        t.* = undefined;
+        if (arrays == .owned) {
+            var dfa = t.dfa;
+            dfa.deinit(gpa);
+            gpa.free(t.list);
+            gpa.free(t.lengths);
+            gpa.free(t.of);
+        }
+        gpa.destroy(t);
     }
 
     pub fn isEmpty(t: *const BoundedTexts) bool {

@@ -22,16 +22,14 @@ const Scratch = @import("../mask/scratch.zig").Scratch;
 pub const Regex = struct {
     dfa: Dfa = .none,
     /// In place of the DFA: one text.
-    texts: BoundedTexts = .{},
+    texts: *const BoundedTexts = BoundedTexts.none,
 
     pub const kind: Kind = .regex;
     pub const stack_form: StackForm = .none;
 
     pub fn deinit(r: *Regex, gpa: Allocator, arrays: Arrays) void {
-        if (arrays == .owned) {
-            r.dfa.deinit(gpa);
-            r.texts.deinit(gpa);
-        }
+        if (arrays == .owned) r.dfa.deinit(gpa);
+        r.texts.destroy(gpa, arrays);
         r.* = undefined;
     }
 
@@ -81,18 +79,20 @@ pub const Regex = struct {
             return context.computeByWalk(&walker, can_stop, scratch, &pool.watch);
         }
         scratch.states[0] = from;
-        var walker: TextWalker = .{ .texts = &r.texts, .states = scratch.states.ptr };
+        var walker: TextWalker = .{ .texts = r.texts, .states = scratch.states.ptr };
         return context.computeByWalk(&walker, can_stop, scratch, &pool.watch);
     }
 
     pub fn prepare(_: *Regex, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}
 
     pub fn save(r: *const Regex, writer: anytype) Allocator.Error!void {
-        return writer.put(r);
+        try writer.put(&r.dfa);
+        return writer.put(r.texts);
     }
 
-    pub fn open(_: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Regex {
-        return reader.get(Regex);
+    pub fn open(gpa: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Regex {
+        const dfa = try reader.get(Dfa);
+        return .{ .dfa = dfa, .texts = try BoundedTexts.create(gpa, try reader.get(BoundedTexts)) };
     }
 
     pub fn isSound(r: *const Regex, _: *const MaskContext) Allocator.Error!bool {

@@ -186,7 +186,7 @@ pub const Language = union(enum) {
     /// Of a graph of stacks.
     pub fn graphCounts(language: *const Language) Counts {
         return switch (language.*) {
-            .ambiguous => |*ambiguous| .{ .limits = &ambiguous.limits, .texts = &ambiguous.texts },
+            .ambiguous => |*ambiguous| .{ .limits = &ambiguous.limits, .texts = ambiguous.texts },
             else => .{},
         };
     }

@@ -136,12 +136,14 @@ pub fn compileWithin(
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     var warnings: tables.Warnings = .empty;
-    var language = try languageOf(gpa, arena, vocabulary, trie, source, &warnings, budget, diag);
+    // Where it was made: a copy is some thousand bytes.
+    var made = languageOf(gpa, arena, vocabulary, trie, source, &warnings, budget, diag);
+    const language = if (made) |*language| language else |e| return e;
     const text = joined(arena, trie, &warnings) catch |e| {
         language.deinit(gpa, .owned);
         return e;
     };
-    return Recognizer.create(gpa, vocabulary, trie, language, .owned, text, limits);
+    return Recognizer.create(gpa, vocabulary, trie, language.*, .owned, text, limits);
 }
 
 fn languageOf(

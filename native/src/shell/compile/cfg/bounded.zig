@@ -121,8 +121,8 @@ fn lengthsOf(ctx: *const Context, table: *const TransitionTable) Error!?[]const 
 }
 
 /// The program's lexer has their terminals. ELIZA_ERR_LIMIT: too many states, or too large numbers.
-pub fn build(gpa: Allocator, ctx: *const Context, texts: []const BoundedText, token_bytes_max: usize) Error!BoundedTexts {
-    if (texts.len == 0) return .{};
+pub fn build(gpa: Allocator, ctx: *const Context, texts: []const BoundedText, token_bytes_max: usize) Error!*const BoundedTexts {
+    if (texts.len == 0) return BoundedTexts.none;
     const n = texts.len;
     const patterns = try ctx.alloc(Pattern, n);
     for (patterns, texts, 0..) |*pattern, text, i| {
@@ -159,7 +159,7 @@ pub fn build(gpa: Allocator, ctx: *const Context, texts: []const BoundedText, to
     made.lengths = try gpa.dupe(Lengths, lengths);
     made.finish(token_bytes_max);
     if (!made.fits()) return ctx.diag.fail(.limit, "strings of bounded length have too many states: {d}", .{automaton.nStates()});
-    return made;
+    return BoundedTexts.create(gpa, made);
 }
 
 /// An automaton, row by row. State 0 is dead.

@@ -46,7 +46,7 @@ pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading:
         var language = try build(gpa, ctx, &with_texts, reading, warnings);
         if (reading.lexing == .any) return language;
         errdefer language.deinit(gpa, .owned);
-        if (try bounded_terminals.areApart(ctx, &language.ambiguous.program, &language.ambiguous.texts)) return language;
+        if (try bounded_terminals.areApart(ctx, &language.ambiguous.program, language.ambiguous.texts)) return language;
         language.deinit(gpa, .owned);
         warnings.shrinkRetainingCapacity(n_warnings);
     }
@@ -177,8 +177,8 @@ fn finish(
     errdefer limits.deinit(gpa);
     var any_order = if (hasLists(grammar)) try anyOrderOf(gpa, ctx, grammar, &program) else AnyOrder{};
     errdefer any_order.deinit(gpa);
-    var texts = try bounded.build(gpa, ctx, grammar.texts, reading.?.token_bytes_max);
-    errdefer texts.deinit(gpa);
+    const texts = try bounded.build(gpa, ctx, grammar.texts, reading.?.token_bytes_max);
+    errdefer texts.destroy(gpa, .owned);
     return .{ .ambiguous = .{
         .program = program,
         .lexing = how.lexing,
