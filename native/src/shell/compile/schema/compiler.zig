@@ -22,8 +22,9 @@ const Value = json.Value;
 const Object = json.Object;
 const references = @import("references.zig");
 const References = references.References;
-const Draft = @import("keywords.zig").Draft;
-const Keyword = @import("keywords.zig").Keyword;
+const keywords = @import("keywords.zig");
+const Draft = keywords.Draft;
+const Keyword = keywords.Keyword;
 const formula_module = @import("formula.zig");
 const Formula = formula_module.Formula;
 const always = formula_module.always;
@@ -199,29 +200,42 @@ pub const Compiler = struct {
             return c.finish(waiting.node);
         }
         try doubtful_keywords.review(c, &s, try c.addTypes(&s));
-        try c.addValues(&s);
-        try c.addStrings(&s);
-        try c.addNumbers(&s);
-        try c.addArrays(&s);
-        try c.addObjects(&s);
-        try c.addUnevaluated(&s);
+        // Most schemas have few keywords.
+        if (s.hasAny(of_values)) try c.addValues(&s);
+        if (s.hasAny(of_strings)) try c.addStrings(&s);
+        if (s.hasAny(of_numbers)) try c.addNumbers(&s);
+        if (s.hasAny(of_arrays)) try c.addArrays(&s);
+        if (s.hasAny(of_objects) or s.place.closing == .whole) try c.addObjects(&s);
+        if (s.hasAny(of_unevaluated)) try c.addUnevaluated(&s);
         try c.finish(waiting.node);
     }
+
+    const of_values: keywords.Set = .initMany(&.{ .@"const", .@"enum" });
+    const of_strings: keywords.Set = .initMany(&.{ .minLength, .maxLength, .pattern, .format });
+    const of_numbers: keywords.Set = .initMany(&.{ .minimum, .maximum, .exclusiveMinimum, .exclusiveMaximum, .multipleOf });
+    const of_arrays: keywords.Set = .initMany(&.{ .items, .prefixItems, .contains, .minItems, .maxItems, .uniqueItems });
+    const of_objects: keywords.Set = .initMany(&.{
+        .@"$ref",          .@"$dynamicRef",    .@"$recursiveRef", .allOf,         .anyOf,
+        .oneOf,            .not,               .@"if",            .properties,    .patternProperties,
+        .required,         .propertyNames,     .minProperties,    .maxProperties, .additionalProperties,
+        .dependentSchemas, .dependentRequired, .dependencies,
+    });
+    const of_unevaluated: keywords.Set = .initMany(&.{ .unevaluatedProperties, .unevaluatedItems });
 
     /// In place: there are many keywords.
     pub fn setSubject(c: *Compiler, s: *Subject, object: Object, place: Place) void {
         s.object = object;
         s.place = place;
-        @memset(&s.found.values, null);
         s.present = .empty;
+        s.n_unread = object.len;
         const resource = &c.references.resources.items[place.resource];
         for (object.members()) |*member| {
             const keyword = Keyword.of(member.key) orelse continue;
             if (!resource.has(keyword)) continue;
-            s.found.set(keyword, &member.value);
+            s.values.set(keyword, &member.value);
             s.present.insert(keyword);
+            s.n_unread -= 1;
         }
-        s.n_unread = object.len - @as(u32, @intCast(s.present.count()));
     }
 
     pub fn draftOf(c: *const Compiler, s: *const Subject) Draft {

@@ -11,7 +11,7 @@ const Keyword = keywords.Keyword;
 const Subject = @import("subject.zig").Subject;
 const Error = json.Error;
 
-const Set = std.EnumSet(Keyword);
+const Set = keywords.Set;
 
 /// Of a schema whose types are known to be some, unless null.
 pub fn review(c: anytype, s: *const Subject, types: ?Types) Error!void {
@@ -24,11 +24,11 @@ pub fn review(c: anytype, s: *const Subject, types: ?Types) Error!void {
             try c.warn(s.object, member.key, "this is not a keyword and has no effect: {f} may be meant", .{quoted(@tagName(keyword))});
         }
     };
-    if (s.present.intersectWith(dependents).count() > 0) try reviewPartners(c, s);
-    if (s.present.intersectWith(bounds).count() > 0) try reviewBounds(c, s);
+    if (s.hasAny(dependents)) try reviewPartners(c, s);
+    if (s.hasAny(bounds)) try reviewBounds(c, s);
     const known = types orelse return;
     for (scoped) |of| {
-        if (!known.intersectWith(of.types).isEmpty()) continue;
+        if (!s.hasAny(of.keywords) or !known.intersectWith(of.types).isEmpty()) continue;
         var without = s.present.intersectWith(of.keywords).iterator();
         while (without.next()) |keyword| try c.warn(s.object, @tagName(keyword), "it has no effect: the type is not {s}", .{of.name});
     }
@@ -100,8 +100,9 @@ fn reviewBounds(c: anytype, s: *const Subject) Error!void {
         .{ .minProperties, .maxProperties, "object" },
     };
     for (counts) |pair| {
+        if (s.get(pair[0]) == null) continue;
         const max = try c.count(s, pair[1]) orelse continue;
-        if (try c.count(s, pair[0]) orelse 0 > max) try warnOfContradiction(c, s, pair[1], @tagName(pair[0]), pair[2]);
+        if ((try c.count(s, pair[0])).? > max) try warnOfContradiction(c, s, pair[1], @tagName(pair[0]), pair[2]);
     }
     for ([_]Keyword{ .minimum, .exclusiveMinimum }) |low| for ([_]Keyword{ .maximum, .exclusiveMaximum }) |high| {
         const min = s.get(low) orelse continue;

@@ -346,7 +346,14 @@ const Reader = struct {
     }
 
     /// The next byte that is no white space.
-    fn peek(r: *Reader) Error!?u8 {
+    inline fn peek(r: *Reader) Error!?u8 {
+        // Most often there is one space, or none.
+        if (r.at < r.text.len and r.text[r.at] == ' ') r.at += 1;
+        if (r.at < r.text.len and r.text[r.at] > ' ') return r.text[r.at];
+        return r.skip();
+    }
+
+    noinline fn skip(r: *Reader) Error!?u8 {
         while (r.at < r.text.len) : (r.at += 1) switch (r.text[r.at]) {
             ' ', '\n', '\r', '\t' => try r.work(1),
             else => |byte| return byte,

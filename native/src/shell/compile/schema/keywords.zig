@@ -155,6 +155,8 @@ pub const Keyword = enum {
     }
 };
 
+pub const Set = std.EnumSet(Keyword);
+
 /// The vocabularies of 2019-09 and 2020-12 whose keywords are read. Core, and what older drafts have, is always.
 pub const Vocabularies = packed struct {
     applicator: bool = false,

@@ -5,7 +5,8 @@ const json = @import("json.zig");
 const references = @import("references.zig");
 const Value = json.Value;
 const Object = json.Object;
-const Keyword = @import("keywords.zig").Keyword;
+const keywords = @import("keywords.zig");
+const Keyword = keywords.Keyword;
 
 /// Where a schema stands: what `$ref` means in it, and what `$dynamicRef`.
 pub const Place = struct {
@@ -28,13 +29,17 @@ pub const Closing = enum(u2) {
 pub const Subject = struct {
     object: Object,
     place: Place,
-    /// By keyword; those of the draft.
-    found: std.EnumArray(Keyword, ?*const Value),
-    present: std.EnumSet(Keyword),
+    /// By keyword; those of the draft that are present.
+    values: std.EnumArray(Keyword, *const Value),
+    present: keywords.Set,
     /// Members that are none.
     n_unread: u32,
 
-    pub fn get(s: *const Subject, keyword: Keyword) ?*const Value {
-        return s.found.getPtrConst(keyword).*; // `get` would copy all of them
+    pub fn hasAny(s: *const Subject, wanted: keywords.Set) bool {
+        return !s.present.intersectWith(wanted).eql(.empty);
+    }
+
+    pub inline fn get(s: *const Subject, keyword: Keyword) ?*const Value {
+        return if (s.present.contains(keyword)) s.values.getPtrConst(keyword).* else null; // `get` would copy all of them
     }
 };
