@@ -67,7 +67,7 @@ const cases = [_]Case{
         .least = 1,
     },
     .{
-        .source = .{ .json_schema = .{ .text = "{\"type\":\"array\",\"items\":{\"allOf\":[" ++ choices(8) ++ "{}]}}", .options = .{} } },
+        .source = .{ .json_schema = .{ .text = "{\"type\":\"array\",\"items\":{\"allOf\":[" ++ contents(4) ++ "{}]}}", .options = .{} } },
         .text = "[",
         .least = 2,
     },
@@ -92,6 +92,16 @@ fn choices(comptime n: usize) []const u8 {
     inline for (0..n) |i| {
         const letter = [_]u8{'a' + i};
         text = text ++ "{\"anyOf\":[{\"required\":[\"" ++ letter ++ "\"]},{\"required\":[\"" ++ letter ++ letter ++ "\"]}]},";
+    }
+    return text;
+}
+
+/// The same for arrays, whose conditions are not followed side by side.
+fn contents(comptime n: usize) []const u8 {
+    comptime var text: []const u8 = "";
+    inline for (1..n + 1) |i| {
+        const number = std.fmt.comptimePrint("{d}", .{i});
+        text = text ++ "{\"anyOf\":[{\"contains\":{\"const\":" ++ number ++ "}},{\"contains\":{\"const\":-" ++ number ++ "}}]},";
     }
     return text;
 }
