@@ -80,7 +80,7 @@ def main(context: click.Context) -> None:
     builds_its_own = context.invoked_subcommand in ("gate", "sizes")
     if not builds_its_own and (source := paths.newer_source()):
         changed = source.relative_to(paths.ROOT)
-        raise click.ClickException(f"the library is older than {changed}: `python3 tests/run.py setup` builds it anew")
+        raise click.ClickException(f"the library is older than {changed}: `python3 tests/run.py setup` builds it again")
 
 
 @main.command()

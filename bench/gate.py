@@ -36,7 +36,7 @@ N_VOCABULARY = 128_256
 class HotPath:
     name: str
     arguments: list[str | int | Path]
-    """Of the harness; the count goes behind the first one."""
+    """Of the harness; the count goes after the first one."""
     count: int
     program: str = "hot"
     """The harness of bench/native."""
@@ -113,7 +113,7 @@ def _hot_masks() -> list[HotPath]:
         path("all masks and tokens, JSON", "pass", "json", 10),
         path("all masks and tokens, C", "pass", "c11", 2),
         path("compile a JSON Schema", "compile", "booking", 50),
-        path("masks and tokens of a document, JSON Schema anew", "anew", "booking", 10),
+        path("masks and tokens of a document, JSON Schema again", "again", "booking", 10),
         path("all masks and tokens, JSON Schema", "pass", "booking", 50),
     ]
 

@@ -25,7 +25,7 @@ void llama_sampler_free(void *sampler);
 
 @cache
 def guided_library() -> Library:
-    """One for the process: libllama keeps the address of its log callback for good."""
+    """One for the process: libllama keeps the address of its log callback permanently."""
     library = Library(use_llama())
     library.ffi.cdef(DECLARATIONS)
     return library

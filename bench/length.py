@@ -139,7 +139,7 @@ def measure(table: TokenTable, n_tokens: int, told: Callable[[str], object]) -> 
 
 
 def _walk(constraint: Constraint, tokens: list[int]) -> tuple[list[int], list[int]]:
-    """Nanoseconds of accepting each token and finding what is legal behind it."""
+    """Nanoseconds of accepting each token and finding what is legal after it."""
     matcher, times, retained = Matcher(constraint), [], []
     out = matcher.fill_bitmap()
     ends = time.monotonic() + SECONDS_MAX

@@ -1,4 +1,4 @@
-"""Token trees that the microbenchmarks run on, made anew and the same each time."""
+"""Token trees that the microbenchmarks run on, made again and the same each time."""
 
 import random
 from pathlib import Path

@@ -26,7 +26,7 @@ of its texts is as they say. FOLDER has grammars that `%import` names: those of 
 distribution. A case that refers to what is neither in FILE nor in FOLDER is not judged, and not counted in shares.
 
 Grammars are taken unchanged, first; those that are not the same then, once more with the directives that say what is
-the default there: of XGrammar, that `i` folds ASCII alone and that nothing is skipped before the first lexeme. The
+the default there: of XGrammar, that `i` folds ASCII alone and that nothing is ignored before the first lexeme. The
 vocabulary has the 256 bytes, the special tokens that the grammar names, and a few words as tokens where a case counts
 tokens or names them by number. Where Lark's own tests ran several parsers, its Earley parser counts.
 """
@@ -34,7 +34,7 @@ tokens or names them by number. Where Lark's own tests ran several parsers, its 
 REMARKS = """
 What stays different, and why: keys, and strings with a length or a pattern, have one spelling, so `\\u00e9` is no other
 way to write a letter there. An anchor stands at the ends of a
-pattern; conditional groups, and terminals that code behind the lexer makes (INDENT), are not served. JSON Schema's
+pattern; conditional groups, and terminals that code after the lexer makes (INDENT), are unsupported. JSON Schema's
 integers have any number of digits, and `-0` is one; white space may differ from place to place in a document. A
 repetition of 50,000 needs more states than a lexer has. Two cases expect an empty text, or the end of a text, from
 rules whose marker has not come.
@@ -48,7 +48,7 @@ N_NUMBERED = 40_000
 WORDS = [b"Em", b"ily", b" Carter", b" a", b" b", b" q", b" x", b" y"]
 
 DIRECTIVES = {"XGrammar test_lark": '%case ascii\n%grammar_options {"allow_initial_skip": false}\n'}
-# Whose tests tell what is refused from what goes on.
+# Whose tests tell what is refused from what continues.
 TELL_PREFIXES = ("llguidance",)
 # Of errors: what is referred to is not given.
 UNRECORDED = re.compile(r"there is no grammar (or schema )?\S+ (to import from|among those given)")

@@ -1,4 +1,4 @@
-"""The ways to let a model answer with one of some names, each behind the same two calls."""
+"""The ways to let a model answer with one of some names, each after the same two calls."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -109,7 +109,7 @@ class Streamed(Way):
 
 
 class Constrained(Streamed):
-    """The stream with a token trie, set anew for each answer, as a host does."""
+    """The stream with a token trie, set again for each answer, as a host does."""
 
     def __init__(self, stream: Stream, payload: bytes) -> None:
         super().__init__(stream, set())

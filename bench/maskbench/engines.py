@@ -1,4 +1,4 @@
-"""The libraries that are measured, each behind the same few functions."""
+"""The libraries that are measured, each after the same few functions."""
 
 from collections.abc import Callable
 from functools import partial

@@ -19,7 +19,7 @@ LIBRARIES = ("ours", "ours, any order", "llguidance", "XGrammar")
 SMALL_GROUPS = {"XGrammar": ("BFCL", "JME", "Handwritten", "Synthesized")}
 """What takes too long on other schemas runs on these alone."""
 SECONDS = 60
-"""For one problem; the process is then ended, and a new one goes on."""
+"""For one problem; the process is then ended, and a new one continues."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ Compiling takes XGrammar too long for the other groups. It runs with one thread,
 mode. This is the same run.
 """
 ABOUT_SECOND_USE = """
-Masks alone, without the calls of Python: a schema is compiled anew, the valid instances that are taken are walked once,
+Masks alone, without the calls of Python: a schema is compiled again, the valid instances used are walked once,
 and then once more, by a matcher of its own. A mask is lent, or written into the caller's bitmap, of 16,032 bytes: to
 write these takes most of the time then.
 """

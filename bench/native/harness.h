@@ -64,7 +64,7 @@ static inline file_contents read_file(const char *path)
     return contents;
 }
 
-/* "name": [samples], with `end` behind it. */
+/* "name": [samples], with `end` after it. */
 static inline void print_samples(const char *name, const double *samples, size_t count, const char *end)
 {
     printf("\"%s\": [", name);

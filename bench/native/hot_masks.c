@@ -1,9 +1,9 @@
 /* One hot path of the recognizers, COUNT times over, for counting instructions, as hot.c.
  *
- *     hot_masks vocabulary|compile|first|anew|pass COUNT VOCABULARY KIND DEFINITION DOCUMENTS
+ *     hot_masks vocabulary|compile|first|again|pass COUNT VOCABULARY KIND DEFINITION DOCUMENTS
  *
  * vocabulary: building it with its trie; compile: the constraint; first: the constraint and its first mask;
- * anew: the constraint, and the masks and tokens of the documents; pass: masks of all positions and taking their
+ * again: the constraint, and the masks and tokens of the documents; pass: masks of all positions and taking their
  * tokens, with all masks ready that can be.
  */
 #include "languages.h"
@@ -44,7 +44,7 @@ static void compile_anew(const eliza_vocab *vocab, const definition *from, int w
 int main(int argc, char **argv)
 {
     if (argc != 7) {
-        fprintf(stderr, "usage: hot_masks vocabulary|compile|first|anew|pass COUNT VOCABULARY KIND DEFINITION DOCUMENTS\n");
+        fprintf(stderr, "usage: hot_masks vocabulary|compile|first|again|pass COUNT VOCABULARY KIND DEFINITION DOCUMENTS\n");
         return 2;
     }
     const char *path = argv[1];
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
         else if (strcmp(path, "pass") == 0)
             pass(matcher, &texts);
         else
-            compile_anew(vocab, &from, strcmp(path, "first") == 0, strcmp(path, "anew") == 0 ? &texts : NULL);
+            compile_anew(vocab, &from, strcmp(path, "first") == 0, strcmp(path, "again") == 0 ? &texts : NULL);
     }
     eliza_inference_matcher_free(matcher);
     eliza_inference_constraint_free(constraint);

@@ -178,7 +178,7 @@ static void measure_warm(const eliza_vocab *vocab, const definition *from, const
     free(accept);
 }
 
-/* Passes over a mapped constraint that is opened anew for each: with its tables, and no whole mask yet. */
+/* Passes over a mapped constraint that is opened again for each: with its tables, and no whole mask yet. */
 static void measure_mapped(const eliza_vocab *vocab, const char *path, const documents *texts, int passes,
                            uint64_t mask_bytes_max, const char *name)
 {

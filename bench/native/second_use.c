@@ -2,7 +2,7 @@
  *
  *     second_use VOCABULARY PASSES [SCHEMA DOCUMENTS]...
  *
- * The files are described in languages.h. In each pass a schema is compiled anew and its documents are walked twice, by
+ * The files are described in languages.h. In each pass a schema is compiled again and its documents are walked twice, by
  * a matcher each; times are of the second walk, the least of PASSES.
  */
 #include "passes.h"

@@ -36,8 +36,8 @@ From the bytes of the tokens; llama.cpp loads a GGUF file, which is its only way
 it. Memory is what the process grew by; from C what the library says it keeps.
 """
 ABOUT_TABLES = """
-`prepare` builds all tables. The masks behind it are of a constraint that is mapped from the file saved then: opened
-anew for each pass, so that no whole mask is kept at its start; and with `mask_bytes_max` of one byte, so that none is
+`prepare` builds all tables. The masks after it are of a constraint that is mapped from the file saved then: opened
+again for each pass, so that no whole mask is kept at its start; and with `mask_bytes_max` of one byte, so that none is
 ever.
 """
 

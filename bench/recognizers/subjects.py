@@ -1,4 +1,4 @@
-"""The libraries that are measured, each behind the same few functions.
+"""The libraries that are measured, each after the same few functions.
 
 What is timed is the library's own function with its arguments bound, without a layer of Python around it.
 Every one fills or changes a mask that the caller owns.

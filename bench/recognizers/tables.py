@@ -23,7 +23,7 @@ def bars(rows: list[Bar]) -> Table:
 
 
 def vocabularies(results: Results) -> Table:
-    """Each library's least over its cases: every one prepares the vocabulary anew."""
+    """Each library's least over its cases: every one prepares the vocabulary again."""
     rows = []
     for name in PLAN:
         native = [each.figures for each in results.native if each.vocabulary == name]

@@ -41,7 +41,7 @@ pub enum JsonSpace {
     #[default]
     Loose = sys::ELIZA_JSON_SPACE_LOOSE as isize,
     Compact = sys::ELIZA_JSON_SPACE_COMPACT as isize,
-    /// One space behind each comma and colon.
+    /// One space after each comma and colon.
     Spaced = sys::ELIZA_JSON_SPACE_SPACED as isize,
     Any = sys::ELIZA_JSON_SPACE_ANY as isize,
 }

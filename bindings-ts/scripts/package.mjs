@@ -1,5 +1,5 @@
-// Makes the npm packages of a release: `node scripts/package.mjs ../zig-out/release OUTPUT`. Of a build for this machine
-// alone, `node scripts/package.mjs ../zig-out OUTPUT`, it makes two: this package, and that of the native library.
+// Makes the npm packages of a release: `node scripts/package.mjs ../zig-out/release OUTPUT`. Of a build for this
+// machine alone, `node scripts/package.mjs ../zig-out OUTPUT`, it makes two: this package, and that of the library.
 //
 // One package for each platform, with the library alone, and this package, which asks for all of them as optional
 // dependencies: npm installs the one whose os, cpu and libc fit. Those for Android are for JavaScript that runs there;

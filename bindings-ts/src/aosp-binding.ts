@@ -32,7 +32,7 @@ export function loadAospStreamingLlmBinding(library: Library = loadLibrary()): A
   return binding;
 }
 
-/** The functions behind the two trie methods of the host's interfaces. */
+/** The functions after the two trie methods of the host's interfaces. */
 export const TRIE_SYMBOLS = ["eliza_inference_set_token_trie", "eliza_inference_clear_token_trie"] as const;
 
 const STREAM_SYMBOLS = [

@@ -271,7 +271,7 @@ export class Constraint extends Owned {
   }
 
   /**
-   * Allows free text in which each tag's `begin` opens a part, up to its `end`; then free text goes on. `descriptor`
+   * Allows free text in which each tag's `begin` opens a part, up to its `end`; then free text continues. `descriptor`
    * says the tags; it may be a text too, or MessagePack as bytes. An object or text may also be a structural tag of
    * XGrammar's, of any format: one that is no free text with tags becomes a GRAMMAR. What is wrong throws
    * ELIZA_ERR_GRAMMAR with the place. docs/reference/tags.md describes all of it.

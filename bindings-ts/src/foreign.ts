@@ -16,11 +16,11 @@ export interface Signature {
 /** A way to call C. Addresses are numbers. */
 export interface Foreign {
   /**
-   * Loads a file, or a name that the process or the system knows, for good. Returns those of the functions that it has;
+   * Loads a file, or a name that the process or the system knows, permanently. Returns those of the functions it has;
    * throws if it has none.
    */
   open(path: string, signatures: Readonly<Record<string, Signature>>): Record<string, unknown>;
-  /** The address of a function that calls `answer`, for good. */
+  /** The address of a function that calls `answer`, permanently. */
   callback(signature: Signature, answer: (...args: never[]) => number): Handle;
   /** The address of a buffer that is not empty, as long as it lives. */
   addressOf(view: MemoryView): Handle;

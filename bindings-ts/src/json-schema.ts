@@ -40,7 +40,7 @@ export type JsonDocuments = Readonly<Record<string, JsonSchema>> | ((uri: string
 
 /**
  * Where white space may stand in a JSON document: at each place none, one space, or a newline with up to 32 spaces or
- * tabs (`loose`); nowhere (`compact`); one space behind each comma and colon (`spaced`); anywhere (`any`).
+ * tabs (`loose`); nowhere (`compact`); one space after each comma and colon (`spaced`); anywhere (`any`).
  */
 export type JsonSpace = "loose" | "compact" | "spaced" | "any";
 
@@ -69,7 +69,7 @@ export interface JsonSchemaOptions {
   numbers?: JsonNumbers | undefined;
   /** Members that the schema does not name; by default `allow`, of a Zod schema that of `GENERATION`. */
   additional?: JsonAdditional | undefined;
-  /** Lets an integer be spelt `1.0`. */
+  /** Lets an integer be spelled `1.0`. */
   integerFraction?: boolean | undefined;
   /** The draft of a schema without `$schema`; by default 2020-12. */
   draft?: JsonDraft | undefined;

@@ -104,8 +104,8 @@ export class Matcher extends Owned {
   }
 
   /**
-   * Takes all of these tokens; true if each is legal. If one is not, false, and nothing changed but that the oldest tokens
-   * of a history of 65,536 are forgotten.
+   * Takes all of these tokens; true if each is legal. If one is not, false, and nothing changed but that the oldest
+   * tokens of a history of 65,536 are forgotten.
    */
   acceptTokens(tokens: Iterable<number>): boolean {
     let nAccepted = 0;

@@ -70,7 +70,7 @@ export class Parameters {
   }
 }
 
-/** Behind the JSON object or array that begins here; null if there is none. */
+/** After the JSON object or array that begins here; null if there is none. */
 export function endOfJson(text: string, from: number): number | null {
   const pieces = /\s+|\\.|["{}[\]]|[^\s\\"{}[\]]+/gs;
   pieces.lastIndex = from;

@@ -10,7 +10,7 @@ import { Struct } from "./structs.js";
 export interface SpanConfig {
   /**
    * The tokens that end the span of a recognizer where its text is complete, at most 16; by default the tokens that end
-   * a generation. With `[]`, a span ends by itself once its text cannot go on; where it could, any token is allowed:
+   * a generation. With `[]`, a span ends by itself once its text cannot continue; where it could, any token is allowed:
    * one that cannot continue the text is not part of the span, and ends it. A token tree has its end tokens in the
    * payload.
    */

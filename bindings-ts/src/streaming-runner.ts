@@ -92,7 +92,7 @@ export interface FfiStreamingRunnerOptions {
 /**
  * Runs generations: decodes the prompt, sets the token tree, generates, and clears the tree, even if the generation
  * throws or is aborted. Yields to the event loop at each step. Throws if a token tree is refused; only a build without
- * the trie sampler goes on with the grammar alone, after a warning.
+ * the trie sampler continues with the grammar alone, after a warning.
  *
  * With a binding, each generation opens a stream on the context, with all settings of `args`. With an
  * FfiLlmStreamingAbi it uses the open handle, and only maxTokens, temperature and topP of the settings.

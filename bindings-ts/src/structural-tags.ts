@@ -408,7 +408,7 @@ class Writer {
 
   #anyText(form: Form, ends: readonly string[]): string {
     const most = this.#number(form, "max_tokens");
-    if (most !== null && most > MAX_TOKENS) throw this.#wrong(`max_tokens above ${MAX_TOKENS} is not served`);
+    if (most !== null && most > MAX_TOKENS) throw this.#wrong(`max_tokens above ${MAX_TOKENS} is unsupported`);
     const excludes = this.#plain(this.#texts(form, "excludes", []));
     const text = `/.${count(0, this.#number(form, "max_chars"))}/s`;
     const terminal = this.#terminal(withoutTexts(text, [...excludes, ...ends]));
@@ -439,7 +439,7 @@ class Writer {
     return `${begin} ${content} (${ends.map((one) => this.#marker(one)).join(" | ")})`;
   }
 
-  /** The pieces of a begin text behind those that were read. */
+  /** The pieces of a begin text after those that were read. */
   #behind(begin: unknown, read: string): Piece[] {
     const pieces = this.#pieces(begin);
     const before = this.#pieces(read);
@@ -553,15 +553,15 @@ class Writer {
 /** By their texts, but for those that a token of text spells too. */
 function controlTokens(vocabulary: Vocabulary): Map<string, number> {
   const decoder = new TextDecoder();
-  const spelt = new Set([""]);
+  const spelled = new Set([""]);
   const control = new Map<string, number>();
   for (let token = 0; token < vocabulary.size; token += 1) {
     const flags = vocabulary.flags(token);
     const text = decoder.decode(vocabulary.tokenBytes(token));
-    if (flags === 0) spelt.add(text);
+    if (flags === 0) spelled.add(text);
     else if (flags & TokenFlag.SPECIAL && !control.has(text)) control.set(text, token);
   }
-  for (const text of spelt) control.delete(text);
+  for (const text of spelled) control.delete(text);
   return control;
 }
 
@@ -636,7 +636,7 @@ function ebnfRules(text: string, prefix: string, failed: (what: string) => Error
     const found: Partial<Record<EbnfPart, string>> | undefined = EBNF.exec(text)?.groups;
     const isFirst = rules.length === 0;
     if (!found || (isFirst && found.name === undefined && found.space === undefined)) {
-      throw failed(`the EBNF is not served from '${text.slice(at, at + 20)}' on`);
+      throw failed(`the EBNF is unsupported from '${text.slice(at, at + 20)}' on`);
     }
     if (found.space !== undefined) continue;
     if (found.name !== undefined) rules.push(`${nameOf(found.name)}:`);

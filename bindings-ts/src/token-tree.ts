@@ -32,7 +32,7 @@ export interface TokenTreePart extends Languages {
   path: string;
   trigger?: number[][] | undefined;
   /**
-   * Tokens that end the span where the text is complete but could go on. Without them any token may follow there, and
+   * Tokens that end the span where the text is complete but could continue. Without them any token may follow, and
    * one that does not continue the text ends the span before it.
    */
   end?: number[] | undefined;

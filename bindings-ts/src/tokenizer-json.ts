@@ -44,7 +44,7 @@ function checkKind(model: JsonPlace): void {
     throw model.missing("type", "a vocabulary that is an array is of the type Unigram");
   }
   if (type && !["BPE", "Unigram"].includes(type.text())) {
-    throw type.error(`${type.text()} is not served, only BPE and Unigram: its tokens have no bytes of their own`);
+    throw type.error(`${type.text()} is unsupported, only BPE and Unigram: its tokens have no bytes of their own`);
   }
   for (const affix of ["continuing_subword_prefix", "end_of_word_suffix"]) {
     const place = model.optional(affix);
@@ -94,7 +94,7 @@ function bytesOf({ byteLevel, byteFallback, replacements }: Spelling, text: stri
   if (byteLevel) return byteLevelBytes(text) ?? encodeUtf8(text);
   const byte = byteFallback && /^<0x([0-9A-Fa-f]{2})>$/.exec(text);
   if (byte) return Uint8Array.of(Number.parseInt(byte[1]!, 16));
-  return encodeUtf8(replacements.reduce((spelt, [from, to]) => spelt.replaceAll(from, () => to), text));
+  return encodeUtf8(replacements.reduce((spelled, [from, to]) => spelled.replaceAll(from, () => to), text));
 }
 
 function readSpelling(root: JsonPlace, model: JsonPlace): Spelling {
@@ -124,7 +124,7 @@ function readDecoder(decoder: JsonPlace, spelling: Spelling): void {
     else if (type === "Fuse") isFused = true;
     // After Fuse, Strip applies to the whole text: it removes the space that was put before it.
     else if (type !== "Strip" || !isFused) {
-      throw part.error(`the decoder ${type} is not served: it does not give a token bytes of its own`);
+      throw part.error(`the decoder ${type} is unsupported: it does not give a token bytes of its own`);
     }
   }
   if (spelling.byteLevel && spelling.replacements.length > 0) {

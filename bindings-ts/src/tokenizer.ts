@@ -1,4 +1,4 @@
-/** The function that the library asks how a text is spelt in tokens. */
+/** The function that the library asks how a text is spelled in tokens. */
 import { tokenIds } from "./arguments.js";
 import { register as registerCallback, unregister } from "./callbacks.js";
 import type { Handle, Library } from "./library.js";

@@ -60,7 +60,7 @@ class Row {
     this.#prompt = prompt.slice();
   }
 
-  /** Whether these ids are the prompt with something behind it. The very same prompt begins a new text. */
+  /** Whether these ids are the prompt with something after it. The very same prompt begins a new text. */
   continues(ids: readonly bigint[]): boolean {
     return ids.length > this.#prompt.length && this.#prompt.every((id, i) => ids[i] === id);
   }
@@ -80,7 +80,7 @@ class Row {
     }
   }
 
-  /** A row that is over goes on while others are not: with the token that ended it. */
+  /** A row that is over continues while others are not: with the token that ended it. */
   mask(logits: Float32Array): void {
     const end = this.#taken[this.#nOver - 1];
     if (end === undefined) this.matcher.maskLogits(logits);

@@ -189,7 +189,7 @@ export class Vocabulary extends Owned {
 
   /**
    * Sets how the model's tokenizer spells a text, which forced tokens and canonical choices need; null removes it.
-   * Without one, a text is spelt with the longest token first. The change also applies to what was already made from
+   * Without one, a text is spelled with the longest token first. The change also applies to what was already made from
    * this vocabulary. A model's vocabulary has a tokenizer from the start.
    */
   setTokenizer(tokenize: Tokenize | null): void {

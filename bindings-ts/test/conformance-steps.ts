@@ -65,7 +65,7 @@ interface CaseStep {
   expect?: Expectation;
 }
 
-/** Walks the matcher through the steps of a case, and closes it. A clone goes on; its original must stay as it is. */
+/** Walks the matcher through the steps of a case, and closes it. A clone continues; its original must stay as it is. */
 export function runSteps(fresh: Matcher, { expect: expected, steps = [] }: Steps, vocabulary: Vocabulary): void {
   let matcher = fresh;
   const originals: { original: Matcher; before: object }[] = [];

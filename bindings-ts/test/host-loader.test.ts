@@ -223,7 +223,7 @@ test("what the host drafts with takes fewer steps, and gives the same", () => {
   expect(drafting!.nSteps).toBeLessThan(plain!.nSteps / 2);
 });
 
-test("a conversation goes on from the tokens that reset_keep says were kept", () => {
+test("a conversation continues from the tokens that reset_keep says were kept", () => {
   const first = tokenize(prompt);
   const stream = openStream();
   prefill(stream, first);
@@ -247,7 +247,7 @@ test("a token tree chooses", () => {
 });
 
 describe("the host's payloads, whose descriptors have no triggers", () => {
-  /** A leaf as the host's tokenizer client makes it: the tokens of the name behind a space. */
+  /** A leaf as the host's tokenizer client makes it: the tokens of the name after a space. */
   const leafOf = (name: string) => ({
     name,
     tokens: [...tokenize(`Action: ${name}`).subarray(tokenize("Action:").length)],

@@ -229,7 +229,7 @@ describe("Matcher", () => {
     expect(matcher.state.spanTokens).toBe(0);
   });
 
-  test("the same seed gives the same draws, a clone goes on with its own", () => {
+  test("the same seed gives the same draws, a clone continues with its own", () => {
     using matcher = newMatcher();
     const logits = new Float32Array(100);
     const draws = (from: Matcher) => Array.from({ length: 32 }, () => from.sample(logits, Mode.SAMPLED));
@@ -320,7 +320,7 @@ describe("Matcher", () => {
     }
   });
 
-  test("closed vocabularies and constraints are told, what was made from them goes on", () => {
+  test("closed vocabularies and constraints are told, what was made from them continues", () => {
     const vocabulary = new Vocabulary(100);
     const constraint = new Constraint(vocabulary, payload);
     vocabulary.close();

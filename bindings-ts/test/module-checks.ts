@@ -10,7 +10,7 @@ export const CHECKS: Record<string, () => void> = {
     expectEqual([...matcher.forced()], [..."abc"].map(code));
   },
 
-  "what a callback throws comes out, and the library goes on": () => {
+  "what a callback throws comes out, and the library continues": () => {
     using vocabulary = bytes(257);
     const documents = (): never => {
       throw new TypeError("mine");
@@ -42,7 +42,7 @@ export const CHECKS: Record<string, () => void> = {
     for (const other of others) other.close();
   },
 
-  "a trap is an error, and the library goes on": () => {
+  "a trap is an error, and the library continues": () => {
     const { symbols } = loadLibrary();
     type Handle = Parameters<typeof symbols.eliza_inference_matcher_can_stop>[0];
     const failure = thrownBy(() => symbols.eliza_inference_matcher_can_stop(0x7fff0000 as Handle));

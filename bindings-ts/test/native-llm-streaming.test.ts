@@ -70,7 +70,7 @@ test("a token tree constrains the output until it is cleared", async () => {
 });
 
 describe("a slot", () => {
-  test("goes on from what a prompt has in common with the session", async () => {
+  test("continues from what a prompt has in common with the session", async () => {
     for (const slotId of [-1, 0]) {
       expect(abi.eliza_inference_llm_stream_prefill(handle, tokenize(prompt), slotId)).toBeGreaterThan(0);
       const first = await generate();

@@ -115,10 +115,10 @@ describe("toolCall", () => {
   });
 
   test("has the keys of a form", () => {
-    const spelt = (form: ToolCallOptions["form"]): string =>
+    const spelled = (form: ToolCallOptions["form"]): string =>
       forced(Constraint.toolCall(vocabulary, [stop], { form, space: "compact" }));
-    expect(spelt("llama")).toBe('{"name":"stop","parameters":{}}');
-    expect(spelt({ name: "tool", arguments: "input" })).toBe('{"tool":"stop","input":{}}');
+    expect(spelled("llama")).toBe('{"name":"stop","parameters":{}}');
+    expect(spelled({ name: "tool", arguments: "input" })).toBe('{"tool":"stop","input":{}}');
   });
 
   test("is of the function that is chosen, or there is none", () => {

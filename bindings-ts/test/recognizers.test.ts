@@ -93,7 +93,7 @@ describe("Vocabulary", () => {
     expect([...matcher.allowed()!]).toEqual(ids("y", "n", "ye", "yes", "no"));
   });
 
-  test("what is read into memory goes on if the file changes, and trusted files must be whole", async () => {
+  test("what is read into memory continues if the file changes, and trusted files must be whole", async () => {
     const paths = { vocabulary: join(folder, "own.vocabulary"), constraint: join(folder, "own.constraint") };
     vocabulary.save(paths.vocabulary);
     Constraint.regex(vocabulary, "yes|no").save(paths.constraint);
@@ -562,7 +562,7 @@ describe("Matcher", () => {
     expect(maskHits + maskMisses).toBeGreaterThan(0);
   });
 
-  test("a vocabulary and a constraint may be closed, and the rest goes on", () => {
+  test("a vocabulary and a constraint may be closed, and the rest continues", () => {
     const own = newVocabulary();
     const constraint = Constraint.regex(own, "yes|no");
     own.close();
@@ -587,7 +587,7 @@ describe("the tokenizer of a vocabulary", () => {
     expect(forced()).toEqual([idOf("yes")]);
   });
 
-  test("what it throws comes out, and the matcher goes on", () => {
+  test("what it throws comes out, and the matcher continues", () => {
     using own = newVocabulary();
     using matcher = new Matcher(Constraint.regex(own, "yes!?"));
     own.setTokenizer(() => {

@@ -217,11 +217,11 @@ const verbs: Record<string, (stream: Stream, step: Step) => void> = {
 };
 
 function draftOf({ acceptedTokenIds, rejectedFrom, rejectedTo, correctedTokenIds }: NativeVerifierEvent): Draft {
-  const spelt = (tokens: number[]): string[] =>
+  const spelled = (tokens: number[]): string[] =>
     tokens.map((token) => Buffer.from(model.vocabulary.tokenBytes(token)).toString());
   return {
-    accepted: spelt(acceptedTokenIds),
-    corrected: spelt(correctedTokenIds),
+    accepted: spelled(acceptedTokenIds),
+    corrected: spelled(correctedTokenIds),
     ...(rejectedFrom >= 0 && { rejected: [rejectedFrom, rejectedTo] }),
   };
 }

@@ -127,7 +127,7 @@ describe("Model", () => {
     });
   });
 
-  test("a closed model is told, its streams go on", () => {
+  test("a closed model is told, its streams continue", () => {
     const closing = new Model(modelPath);
     using stream = closing.stream();
     closing.close();
@@ -164,7 +164,7 @@ describe("Stream", () => {
     expect(stream.stopReason).toBe(StopReason.CALLBACK);
   });
 
-  test("what the callback throws comes out, and the stream goes on", () => {
+  test("what the callback throws comes out, and the stream continues", () => {
     using stream = withPrompt();
     const error = new RangeError("enough");
     expect(() =>
@@ -362,8 +362,8 @@ test("what is no token tree is an error that says how to make one", () => {
 });
 
 describe("a constraint of a stream", () => {
-  const spelt = actions.map((action) => ` ${action}`);
-  const choices = () => Constraint.choices(model.vocabulary, spelt);
+  const spelled = actions.map((action) => ` ${action}`);
+  const choices = () => Constraint.choices(model.vocabulary, spelled);
 
   test("chooses what the tree of the same names does", () => {
     for (const { prompt: each, action } of examples.slice(0, 5)) {
@@ -412,7 +412,7 @@ describe("a constraint of a stream", () => {
       "ELIZA_ERR_MODEL_MISMATCH",
     );
     expect(stream.constraint).toBe(constraint);
-    expect(spelt).toContain(stream.generate());
+    expect(spelled).toContain(stream.generate());
   });
 
   test("a token tree takes its place, and it that of a token tree", () => {

@@ -36,7 +36,7 @@ test("a token that the mask left out is an error", () => {
   expect(failure(() => processor.processSampledToken(b)).statusName).toBe("ELIZA_ERR_STATE");
 });
 
-test("transformers' processor goes back where a sequence does, and begins anew with a prompt", () => {
+test("transformers' processor goes back where a sequence does, and begins again with a prompt", () => {
   const processor = transformersProcessor(constraint);
   const step = (...ids: number[]): number[] => {
     const logits = { dims: [1, 300], data: new Float32Array(300) };

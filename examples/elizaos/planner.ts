@@ -29,7 +29,7 @@ function grammarOf(spans: Span[], actions: Actions): string {
     if (kind === "free-string") return json({ type: "string", maxLength: 12 });
     if (kind === "free-json") return json({});
     if (kind === "number" || kind === "boolean") return json({ type: kind });
-    // A name, and behind it the parameters of that action alone.
+    // A name, and after it the parameters of that action alone.
     const names = Object.entries(actions).map(
       ([name, schema]) => `${quoted(`"${name}","parameters":`)} ${json(schema)}`,
     );

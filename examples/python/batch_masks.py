@@ -21,7 +21,7 @@ for row in logits:
 # prints: 01
 # prints: 012
 
-# A tree of drafts behind "2026-": "1" with "2" or "3" behind it. One row before it, and one behind each token.
+# A tree of drafts behind "2026-": "1" with "2" or "3" after it. One row before it, and one after each token.
 draft, parents = b"123", [0, 1, 1]
 rows = np.zeros((1 + len(draft), bitmaps.shape[1]), np.int32)
 fill_draft_bitmaps(matchers[1], draft, rows, parents=parents)

@@ -158,7 +158,7 @@ class Declarations:
 
 
 def lay_out(fields: list[Entry], width: str) -> int:
-    """Puts each field at the next multiple of its size, as every platform that is served does. Returns the size."""
+    """Puts each field at the next multiple of its size, as every platform that is supported does. Returns the size."""
     end = alignment = 0
     for field in fields:
         size = NUMBERS.get(field["type"], ("", None))[1] or POINTER_BYTES[width]

@@ -202,7 +202,7 @@ int eliza_inference_vocab_prepare(const eliza_vocab *vocab, char **out_error);
  * Token healing: a prompt that ends inside a word ends with tokens that the model would not write if it knew what
  * follows. Gives how many of its tokens to keep: the most tokens of text at its end that, as one text of at most
  * ELIZA_PREFILL_BYTES_MAX bytes, begin a longer token, are taken back. The bytes of those are the `prefill` of an
- * eliza_span_config_t: the first tokens spell them again, and go on as the constraint allows.
+ * eliza_span_config_t: the first tokens spell them again, and continue as the constraint allows.
  */
 int eliza_inference_vocab_heal(const eliza_vocab *vocab, const int32_t *tokens, size_t n_tokens, size_t *out_n_kept,
                                char **out_error);
@@ -293,7 +293,7 @@ typedef struct eliza_constraint eliza_constraint;
  * Languages. In place of `leaves` a descriptor may have one of `json_schema` (with `schema_options`), `regex`, `lark`,
  * `gbnf`, `ebnf` and `choices`, as a tag has (docs/reference/tags.md): its span is any text of that, in any tokenisation. The
  * vocabulary needs bytes (ELIZA_ERR_INVALID_ARG). A text that nothing can continue ends the span. Where it is complete
- * and can go on, it is as at a leaf that is a prefix of another; an end token that could also continue the text ends the
+ * and can continue, it is as at a leaf that is a prefix of another; an end token that could also continue the text ends the
  * span. A text that was complete when its span ended is told as a leaf's name is, before the first token of the next
  * span. Of such a descriptor an unknown key is an error. One in a language is ELIZA_ERR_GRAMMAR or ELIZA_ERR_LIMIT, and its
  * message begins with the place, such as `descriptors[1].regex: `. The trie is found in the cache, and the languages
@@ -359,7 +359,7 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
  * For what two patterns both match, or one does not match, use a grammar of two lines: `start: T` and
  * `T: /[a-z]+/ & ~/if|then/`.
  *
- * Not regular or not served: back-references, possessive and atomic groups, and with ELIZA_REGEX_SEARCH
+ * Not regular or unsupported: back-references, possessive and atomic groups, and with ELIZA_REGEX_SEARCH
  * an anchor beside look-around. Each is an error that begins with the offset, "at byte 12: ". Texts are always valid UTF-8.
  * Classes are those of Unicode 18.0; \w and \s follow its Technical Standard 18.
  */
@@ -369,8 +369,8 @@ int eliza_inference_constraint_create_regex(const eliza_vocab *vocab, const char
 
 /*
  * Texts of a context-free grammar in Lark's notation, an ambiguous one too. docs/reference/grammars.md describes
- * the notation, which words are read where (by place, the longest match with reserved words, or in any way), and
- * what is not served. An error message begins with "line:column: ".
+ * the notation, which words are read where (with contextual lexing, the longest match with reserved words, or in any way), and
+ * what is unsupported. An error message begins with "line:column: ".
  */
 int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char *grammar, size_t grammar_len,
                                            const eliza_compile_config_t *config, eliza_constraint **out_constraint,
@@ -428,7 +428,7 @@ int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const
 /* White space between the tokens of a JSON text. */
 #define ELIZA_JSON_SPACE_LOOSE 0   /* at each place none, one space, or one newline and up to 32 spaces or tabs */
 #define ELIZA_JSON_SPACE_COMPACT 1 /* none */
-#define ELIZA_JSON_SPACE_SPACED 2  /* one space behind each comma and colon, as Python's json.dumps writes */
+#define ELIZA_JSON_SPACE_SPACED 2  /* one space after each comma and colon, as Python's json.dumps writes */
 #define ELIZA_JSON_SPACE_ANY 3
 
 /* In which order the members of an object come. */
@@ -436,7 +436,7 @@ int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const
 #define ELIZA_JSON_ORDER_ANY 1
 
 #define ELIZA_JSON_LENIENT 1u          /* what cannot be enforced exactly is a warning, and ignored, in place of an error */
-#define ELIZA_JSON_INTEGER_FRACTION 2u /* an integer may be spelt 1.0; not in draft 4 */
+#define ELIZA_JSON_INTEGER_FRACTION 2u /* an integer may be spelled 1.0; not in draft 4 */
 #define ELIZA_JSON_NUMBERS_DOUBLE 4u   /* at most 17 significant digits, 24 bytes, and finite; integers: 64 bits */
 #define ELIZA_JSON_ADDITIONAL_FORBID 8u /* no members but those that a schema names, where it names some */
 
@@ -488,7 +488,7 @@ int eliza_inference_constraint_create_json_schema(const eliza_vocab *vocab, cons
 
 /*
  * Free text with parts in it: a begin text opens a part, which is a text of a language of its own, up to an end text;
- * then free text goes on. `descriptor` is JSON or MessagePack, such as {"tags": [{"begin": "<call>", "json_schema":
+ * then free text continues. `descriptor` is JSON or MessagePack, such as {"tags": [{"begin": "<call>", "json_schema":
  * {"type": "object"}, "end": "</call>"}]}; of XGrammar's structural tags, triggered tags are read too. The texts may be
  * tokens.
  * docs/reference/tags.md describes it, and which text is read how. What is wrong is ELIZA_ERR_GRAMMAR, with the place.
@@ -596,8 +596,8 @@ int eliza_inference_matcher_create(const eliza_constraint *constraint, uint32_t 
  * the vocabulary's end-of-generation tokens. End tokens are legal exactly where the text is complete,
  * close the span, and are the only legal tokens where nothing can follow; one that could also continue
  * the text closes the span. With `end` not NULL and n_end 0, the span ends by itself where nothing can
- * follow; where the text is complete but can go on, everything is allowed for one token: if it
- * continues the text, the span goes on; otherwise it is not part of the span and ends it. With a vocabulary
+ * follow; where the text is complete but can continue, everything is allowed for one token: if it
+ * continues the text, the span continues; otherwise it is not part of the span and ends it. With a vocabulary
  * without end-of-generation tokens, `end` must be given: ELIZA_ERR_INVALID_ARG. A token trie refuses a config with
  * end tokens: its payload has them.
  */
@@ -607,7 +607,7 @@ typedef struct eliza_span_config_t {
     const int32_t *end;
     size_t n_end;          /* at most ELIZA_END_TOKENS_MAX */
     /* What the first tokens spell before the text of a recognizer begins: a token is legal if it spells a piece of
-     * what is left of it, or all of that and then what the constraint takes. Copied. A reset begins with it anew;
+     * what is left of it, or all of that and then what the constraint takes. Copied. A reset begins with it again;
      * activate does not. */
     const uint8_t *prefill;
     size_t prefill_len; /* at most ELIZA_PREFILL_BYTES_MAX */
@@ -864,7 +864,7 @@ int eliza_inference_embed_supported(void);    /* 1 if streams are supported */
 /* 1 if a libllama that this library can drive is loaded or found, else 0. */
 int eliza_inference_llm_stream_supported(void);
 int eliza_inference_llm_mtp_supported(void);      /* 1 if streams are supported: they draft */
-int eliza_inference_llm_kv_quant_supported(void); /* 1 if streams are supported: cache_type_k and _v are served */
+int eliza_inference_llm_kv_quant_supported(void); /* 1 if streams are supported: cache_type_k and _v are supported */
 
 /* ---- 9. Stream ----------------------------------------------------------------------------- */
 
@@ -888,7 +888,7 @@ typedef struct eliza_llm_stream_config_t {
     int32_t disable_thinking;     /* 1: <think> is never sampled */
     int32_t n_gpu_layers;         /* layers on the GPU; 0: none, all on the CPU; -1: as the model was loaded */
     const char *cache_type_k;     /* "f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", */
-    const char *cache_type_v;     /* "q5_1"; "qjl1_256" and "q4_polar" are served as q4_0; NULL or "": f16 */
+    const char *cache_type_v;     /* "q5_1"; "qjl1_256" and "q4_polar" are supported as q4_0; NULL or "": f16 */
     int32_t context_size;         /* tokens; 0 or less: what the model was trained with; not in ABI 13 */
 } eliza_llm_stream_config_t;
 
@@ -987,7 +987,7 @@ int eliza_inference_llm_stream_set_threads(EliLlmStream *stream, int32_t n_threa
 #define ELIZA_STOP_CONTEXT_FULL 7
 
 /* Why the last step was final, or a negative status. `prefill`, `set`, `activate` and `generate`
- * let a stopped stream go on, except after the end of generation, which needs `prefill`. */
+ * let a stopped stream continue, except after the end of generation, which needs `prefill`. */
 int eliza_inference_llm_stream_stop_reason(EliLlmStream *stream);
 
 /* Counters of a stream. */
@@ -1078,7 +1078,7 @@ struct llama_sampler;
 /*
  * A llama_sampler that constrains the chain it is added to. Put it first, before truncating
  * samplers. mode 0: the best legal token is selected, whatever follows. mode 1: only the legal
- * candidates stay, and the chain goes on with them. On the array of the whole vocabulary in id order
+ * candidates stay, and the chain continues with them. On the array of the whole vocabulary in id order
  * this costs O(legal). A legal logit that is NaN becomes -inf. Freed with the chain. NULL on a parse
  * error or an empty leaf set, or for a payload with languages, which need bytes: make a constraint of that.
  * [freed by llama_sampler_free]

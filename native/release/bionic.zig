@@ -1,5 +1,5 @@
 //! What the linker needs to know of Android's C library, without the NDK: shared libraries that define the
-//! names which ours may use, with nothing behind them. On the device the real ones take their place.
+//! names which ours may use, with nothing after them. On the device the real ones take their place.
 
 const std = @import("std");
 

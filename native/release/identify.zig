@@ -23,7 +23,7 @@ fn idOf(file: []u8) ![]u8 {
     return error.NotALibrary;
 }
 
-/// Behind the head of its note, which little-endian processors of either width write the same.
+/// After the head of its note, which little-endian processors of either width write the same.
 fn buildId(file: []u8) ![]u8 {
     const head = "\x04\x00\x00\x00\x14\x00\x00\x00\x03\x00\x00\x00GNU\x00";
     const place = std.mem.find(u8, file, head) orelse return error.NoId;

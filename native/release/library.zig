@@ -140,7 +140,7 @@ pub fn addWebAssembly(b: *std.Build, config: Config, languages: Languages) std.B
 /// As a thread of a batch has.
 const webassembly_stack_bytes = 1 << 20;
 
-/// The modules behind the root.
+/// The modules after the root.
 fn addParts(b: *std.Build, compiled: *std.Build.Step.Compile, options: Options) void {
     const engine = beside(b, compiled.root_module, "native/src/engine/engine.zig");
     const message = beside(b, compiled.root_module, "native/src/message.zig");

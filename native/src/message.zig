@@ -1,5 +1,5 @@
 //! Formatting of messages with the argument types erased: one formatter serves every message of the library.
-//! The standard library's would be compiled anew for each, a fifth of the code.
+//! The standard library's would be compiled again for each, a fifth of the code.
 
 const std = @import("std");
 const Writer = std.Io.Writer;

@@ -13,7 +13,7 @@ Unicode knows, so that a change of the package's private functions would be seen
 Format of the tables. A varint is little-endian, seven bits a byte, the top bit says that more follow.
 Runs cover the code points from 0 on, without gaps.
 - categories: a byte with the category in its low five bits and in its high three bits the length - 1, or 7
-  and a varint of the length - 8 behind it. Category 30 stands for pairs of Lu, Ll (the length counts pairs).
+  and a varint of the length - 8 after it. Category 30 stands for pairs of Lu, Ll (the length counts pairs).
 - scripts: a byte (index in script_names), a varint of the length.
 - binary properties: for each a varint, how many edges follow, and the varints from one edge to the next. Between
   odd edges and the next ones lie the code points in which the property differs from the categories of its mask.

@@ -19,15 +19,15 @@ export function chips(tokens: readonly Token[], choose?: (token: Token) => void)
     const part = isText(token.bytes) ? "" : ", a part of a character";
     const title = `token ${token.id}: ${hex(token.bytes)}${part}`;
     if (!choose || token.bytes.length === 0)
-      return element("span", { class: `chip ${token.fate}`, title }, spelt(token));
-    const button = element("button", { class: `chip ${token.fate}`, title, type: "button" }, spelt(token));
+      return element("span", { class: `chip ${token.fate}`, title }, spelled(token));
+    const button = element("button", { class: `chip ${token.fate}`, title, type: "button" }, spelled(token));
     button.addEventListener("click", () => choose(token));
     return button;
   });
 }
 
 /** White space is made visible, and so are bytes that are no characters. */
-function spelt({ bytes, id }: Token): string {
+function spelled({ bytes, id }: Token): string {
   if (bytes.length === 0) return `<end ${id}>`;
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

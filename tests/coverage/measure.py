@@ -5,7 +5,7 @@
 
 The tests and the library are built for debugging, and a breakpoint is put where the code of each line begins: `traps.c`
 says how it is met. A line counts as run if it is anywhere that it was compiled to. Lines of tests do not count. The
-Python tests need what `tests/run.py test python` installs; a failed test is reported, and the rest goes on.
+Python tests need what `tests/run.py test python` installs; a failed test is reported, and the rest continues.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def build() -> None:
-    """Anew, without the traps of the last run."""
+    """Again, without the traps of the last run."""
     for file in (*PROGRAMS, LIBRARY):
         file.unlink(missing_ok=True)
     subprocess.run([*ZIG, "build", "tests", "install", "--prefix", str(WORK)], cwd=ROOT, check=True)

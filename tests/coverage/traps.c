@@ -1,7 +1,7 @@
 /* Loaded before everything else (LD_PRELOAD), it notes which lines of programs and libraries run, on x86-64 Linux.
  *
  * measure.py has put a breakpoint, int3, where the code of a line begins. The first time that one is met, the byte that
- * was there comes back, the line is noted, and the program goes on: each line costs one signal. Beside a file F, F.traps
+ * was there comes back, the line is noted, and the program continues: each line costs one signal. Beside a file F, F.traps
  * lists the offsets in it and the bytes that were there, ascending, and F.hits has a byte for each; it is shared by all
  * processes. Only what may be called in a signal handler is called. */
 

@@ -5,7 +5,7 @@
 Each target first runs its regressions, then seeds and mutations of them, as many targets at a time as there are
 workers. What is found stays in build/fuzz/findings, and fails the run. Without --seconds, as in the full test run, the
 mutations are so many and the same ones each time, on any machine: what is found comes from a change. With it they are
-others each time, and what was covered stays in build/fuzz/corpus, where the next such run goes on; for a long run give
+others each time, and what was covered stays in build/fuzz/corpus, where the next one continues; for a long run give
 hours. --report writes bench/reports/<date>-fuzz.md with the executions of all runs since build/fuzz/counts.json was
 removed.
 """

@@ -241,7 +241,7 @@ static void forget_payloads(void) {
 }
 
 /* A vocabulary keeps what its schemas share: that nothing else stays shows when it is gone, for some of all inputs. The first
-   ones leave what a process keeps for good. */
+   ones leave what a process keeps permanently. */
 enum { FIRST_INPUTS = 1000 };
 static bool is_alone;
 static int n_inputs;

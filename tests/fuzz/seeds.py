@@ -113,7 +113,7 @@ def _of_cases(kind: str, needed: str | None = None) -> Iterator[Any]:
 
 
 def _heads() -> Iterator[bytes]:
-    """Of GGUF files, behind the magic number: a pair of each type, and tensors of some types."""
+    """Of GGUF files, after the magic number: a pair of each type, and tensors of some types."""
 
     def text(value: bytes) -> bytes:
         return struct.pack("<Q", len(value)) + value

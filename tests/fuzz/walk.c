@@ -172,7 +172,7 @@ void check_choices(eliza_matcher *matcher, const int32_t words[N_WORDS], int all
     if (logits[best] > -INFINITY) CHECK(logits[chosen] > -INFINITY);
 }
 
-/* A text in the tokens in which it was walked, with the mask before each and behind the last. */
+/* A text in the tokens in which it was walked, with the mask before each and after the last. */
 typedef struct {
     int32_t tokens[STEPS_MAX];
     int32_t masks[STEPS_MAX + 1][N_WORDS];

@@ -7,7 +7,7 @@ static enum dialect dialect;
 /* Of Lark's notation: how many terminals and templates there are. */
 static int n_terminals, n_templates;
 
-/* Where an expression stands: in a rule, which may use rules, or in a terminal, which may use those behind it. */
+/* Where an expression stands: in a rule, which may use rules, or in a terminal, which may use those after it. */
 typedef struct {
     place at;
     bool is_terminal;

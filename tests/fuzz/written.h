@@ -42,7 +42,7 @@ enum dialect { LARK, GBNF, EBNF };
 
 void write_regex(text *to, input *in);
 
-/* Of objects alone with members that are named, or of any values. Its first members are `before`, with a comma behind them. */
+/* Of objects alone with members that are named, or of any values. Its first members are `before`, with a comma after them. */
 void write_schema(text *to, input *in, bool is_of_objects, const char *before);
 
 void write_grammar(text *to, input *in, enum dialect dialect);

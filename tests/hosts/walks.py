@@ -73,7 +73,7 @@ class Chooser:
         return int(self.random.choice(legal_tokens(bitmap)))
 
     def drafted(self, bitmap: Any) -> int:
-        """Behind a token that is not legal there is no bitmap."""
+        """After a token that is not legal there is no bitmap."""
         if bitmap is None or self.random.random() < 0.25:
             return self.random.randrange(self._n_tokens)
         return self.legal(bitmap)

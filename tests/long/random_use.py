@@ -2,7 +2,7 @@
 
 Builds the library as it is shipped, and runs tests/native/long_test.c with the model that ships. It prints a line for
 each tenth of the time: what was live at most, by malloc; what the library reports of its vocabularies and constraints;
-what was resident; and how long accepting a token took with finding what is legal behind it. Ends with an error if a
+what was resident; and how long accepting a token took with finding what is legal after it. Ends with an error if a
 result was wrong or memory was not flat. With many sessions in an era (400 or more) the same vocabulary, constraints and
 model live for long, with few they come and go.
 """

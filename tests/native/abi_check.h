@@ -64,7 +64,7 @@ static void check_message(int status, const char *file, int line, const char *ca
         check_message((status), __FILE__, __LINE__, "message of " #call);                                              \
     } while (0)
 
-/* A struct with room behind it, to see that only what the library knows is written. */
+/* A struct with room after it, to see that only what the library knows is written. */
 #define SENTINEL 0xa5
 #define WITH_ROOM(type)                                                                                                \
     struct {                                                                                                           \

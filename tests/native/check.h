@@ -1,4 +1,4 @@
-/* Checks that count: a failed one says where and goes on; `check_report` gives the exit code. */
+/* Checks that count: a failed one says where and continues; `check_report` gives the exit code. */
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -103,7 +103,7 @@ static int32_t *make_bitmap(eliza_matcher *matcher, int *out_form) {
     words[n_words] = words[n_words + 1] = 0x55555555;
     *out_form = eliza_inference_matcher_fill_bitmap(matcher, words, n_words + 1);
     expect_number("the word beyond the bitmap", words[n_words], 0);
-    expect_number("what is behind the bitmap", words[n_words + 1], 0x55555555);
+    expect_number("what is after the bitmap", words[n_words + 1], 0x55555555);
     return words;
 }
 
@@ -172,7 +172,7 @@ static void expect_forced_bytes(eliza_matcher *matcher, const eliza_span_state_t
     run[length] = 123;
     expect_number("forced bytes", eliza_inference_matcher_forced_bytes(matcher, run, length, &length), ELIZA_OK);
     if (length == wanted.length) expect_number("forced bytes", memcmp(run, wanted.bytes, length), 0);
-    expect_number("what is behind the forced bytes", run[length], 123);
+    expect_number("what is after the forced bytes", run[length], 123);
     free(run);
     free(wanted.bytes);
 }
@@ -186,7 +186,7 @@ static void expect_forced(eliza_matcher *matcher, const eliza_span_state_t *stat
     run[length] = 12345;
     expect_number("forced", eliza_inference_matcher_forced(matcher, run, length, &length), ELIZA_OK);
     expect_ids("forced", run, length, expected);
-    expect_number("what is behind the forced run", run[length], 12345);
+    expect_number("what is after the forced run", run[length], 12345);
     free(run);
 }
 
@@ -463,7 +463,7 @@ static void run_step(eliza_matcher *matcher, const json *step) {
     expect_number("the state is unchanged", same_look(&before, &after), 1);
 }
 
-/* An original keeps its look while its clone goes on, and is freed after it. */
+/* An original keeps its look while its clone continues, and is freed after it. */
 static void run_steps(eliza_matcher *matcher, const json *steps, size_t first) {
     for (size_t i = first; steps && i < steps->length; i++) {
         const json *step = &steps->items[i];

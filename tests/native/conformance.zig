@@ -504,7 +504,7 @@ fn expectSize(r: *Report, key: []const u8, expected: i64, trie: anytype) !void {
     return error.UnknownInfo;
 }
 
-/// A clone goes on with the steps; its original must stay as it is.
+/// A clone continues with the steps; its original must stay as it is.
 fn runSteps(r: *Report, matcher: *Matcher, steps: []const Value, first: usize) !void {
     for (steps[first..], first..) |step, i| {
         r.step = i + 1;

@@ -67,7 +67,7 @@ static bool remove_block(void *block) {
     if (is_there) {
         live_blocks--;
         blocks[slot] = NULL;
-        while (blocks[slot = (slot + 1) % N_SLOTS]) { /* those behind it go where they are found */
+        while (blocks[slot = (slot + 1) % N_SLOTS]) { /* those after it go where they are found */
             void *moved = blocks[slot];
             blocks[slot] = NULL;
             blocks[slot_of(moved)] = moved;
@@ -673,7 +673,7 @@ static void test_gpu_layers(void) {
     faults_pretend_gpu(false);
 }
 
-/* A child goes on with the vocabularies, constraints and matchers of its parent, and so does the parent. */
+/* A child continues with the vocabularies, constraints and matchers of its parent, and so does the parent. */
 static int use_of_matchers(const eliza_vocab *vocab, const eliza_constraint *constraint, eliza_matcher *matcher) {
     eliza_matcher *others[4] = {NULL};
     eliza_constraint *own = NULL;

@@ -1,5 +1,5 @@
 /* A libllama whose calls can fail: the real one, to which this library is linked, with some of its functions in front. Structs
- * are passed on as they come: on x86-64 those of more than 16 bytes lie on the stack, and what is behind them does no harm. */
+ * are passed on as they come: on x86-64 those of more than 16 bytes lie on the stack, and what is after them does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

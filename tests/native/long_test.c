@@ -240,7 +240,7 @@ static void use_text(User *user) {
     WORKS(user, eliza_inference_embed(context, CORPUS + from, (size_t)length, ELIZA_POOLING_MEAN, vector, 1024, &dimension, &message));
 }
 
-/* Latency: how long accepting a token and finding what is legal behind it take. */
+/* Latency: how long accepting a token and finding what is legal after it take. */
 
 enum { N_BUCKETS = 256 };
 
@@ -333,7 +333,7 @@ static void run_session(User *user) {
 /* libllama keeps a few texts that grow now and then. */
 enum { BLOCKS_MAX = 16, BYTES_MAX = 65536 };
 
-/* What was live after each session of an era, at most so many. */
+/* What was live after each session of an era, at most that many. */
 enum { SESSIONS_MAX = 20000, SESSIONS_TO_TELL = 200 };
 static long live[SESSIONS_MAX];
 

@@ -214,7 +214,7 @@ static void test_greedy(const eliza_vocab *vocab, const char *pattern) {
     eliza_inference_matcher_free(matcher);
 }
 
-/* A text that goes on with a byte that no token has: nothing is legal. */
+/* A text that continues with a byte that no token has: nothing is legal. */
 static void test_nothing_legal(const eliza_vocab *vocab) {
     eliza_matcher *matcher = make_matcher(vocab, "001a|002b");
     float logits[N_TOKENS] = {0};

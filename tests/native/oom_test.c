@@ -271,7 +271,7 @@ static void use_recognizer(const eliza_constraint *constraint, int kind) {
     eliza_inference_matcher_free(copy);
 }
 
-/* Through a text, and what is legal before and behind it. */
+/* Through a text, and what is legal before and after it. */
 static void use_schema(const eliza_constraint *constraint, const char *text, int32_t expected[2][N_WORDS]) {
     eliza_matcher *matcher = NULL;
     MAKES(matcher, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
@@ -288,7 +288,7 @@ static int give_schema(const char *uri, size_t uri_len, const char **out_text, s
     return 0;
 }
 
-/* Ambiguous, so that all ways to read a text are followed. */
+/* Ambiguous, so that every parse of a text is followed. */
 static int session_gbnf(void) {
     static const char text[] = "root ::= \"[\" item* \"]\"\nitem ::= item item | \"a\" | root";
     eliza_vocab *vocab = NULL;

@@ -345,7 +345,7 @@ static void check_infos(User *user, eliza_matcher *matcher) {
     HOLDS(user, eliza_inference_matcher_info(matcher, &info) == ELIZA_OK && info.retained_bytes > 0);
 }
 
-/* Walks along a record, with clones, ways back and beginnings anew on the way. */
+/* Walks along a record, with clones, ways back and beginnings again on the way. */
 static void follow(User *user, const eliza_constraint *constraint, const Walk *walk) {
     eliza_matcher *matcher = NULL, *clone = NULL;
     char *message = NULL;

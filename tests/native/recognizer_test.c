@@ -830,7 +830,7 @@ typedef struct {
     eliza_constraint *constraint;
 } freed_within;
 
-/* The references of the caller, whose call goes on. */
+/* The references of the caller, whose call continues. */
 static int frees(void *user_data) {
     freed_within *at = user_data;
     eliza_inference_vocab_free(at->vocab);

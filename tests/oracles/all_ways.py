@@ -36,7 +36,7 @@ class AllWays(Recognizer):
         return {byte: self._can_become(begun) for byte in range(256) if (begun := self._lex(nowhere, byte))}
 
     def _parted_from(self, number: int, skipped: Collection[int]) -> set[int]:
-        """What begins with a byte that some text of a terminal does not go on with as anything skipped."""
+        """What begins with a byte that some text of a terminal does not continue with as anything skipped."""
         waiting = [self.lexer.start]
         known = set(waiting)
         parted: set[int] = set()
@@ -56,7 +56,7 @@ class AllWays(Recognizer):
         return parted
 
     def _can_become(self, state: State) -> set[int]:
-        """The terminals that the pending lexeme matches, or will if it goes on."""
+        """The terminals that the pending lexeme matches, or will if it continues."""
         assert state.lexeme is not None
         lexemes = self._targets(state.lexeme, state.partial) if state.partial else [state.lexeme]
         return {self.number_of[pattern] for lexeme in lexemes for pattern in self.lexer.reachable(lexeme)}

@@ -1,10 +1,10 @@
-"""What a grammar allows that is read by place, by the definition: byte by byte, every way to cut a text at once.
+"""What a grammar with contextual lexing allows, by the definition: byte by byte, every way to cut a text at once.
 
 A terminal is tried only where the parser can take it. All terminals that match a lexeme are followed. Before a byte a
-lexeme ends where nothing that the parser could take there goes on with the byte; and where something does, only a
-terminal may begin that nothing could separate from the lexeme: it goes on with every byte that the terminal can begin
-with, and with every byte that something skipped can begin with. What is skipped counts only if something can come
-behind the lexeme, or be separated from what is skipped, by the same rule. A document begins as a terminal does, beside
+lexeme ends where nothing that the parser could take there continues with the byte; and where something does, only a
+terminal may begin that nothing could separate from the lexeme: it continues with every byte that the terminal can begin
+with, and with every byte that something skipped can begin with. What is ignored counts only if something can come
+after the lexeme, or be separated from what is ignored, by the same rule. A document begins as a terminal does, beside
 the lexemes that may stand there, and ends wherever it is whole.
 """
 
@@ -94,7 +94,7 @@ class ByPlace(AllWays):
         return [column for column in columns if column is not None]
 
     def _separable(self, state: State) -> set[int]:
-        """What begins with a byte that the lexeme does not go on with."""
+        """What begins with a byte that the lexeme does not continue with."""
         separable: set[int] = set()
         for byte, begun in self._begins.items():
             after = self._lex(state, byte)

@@ -9,7 +9,7 @@ STATES = 200
 
 
 def has_dead_end(recognizer: Any, alphabet: bytes) -> bool:
-    """Whether some text of these bytes can go on and never be whole, as far as `STATES` states tell."""
+    """Whether some text of these bytes can continue and never be whole, as far as `STATES` states tell."""
     before: dict[Any, set[Any]] = {recognizer.begin(): set()}
     waiting = deque(before)
     while waiting and len(before) < STATES:

@@ -1,4 +1,4 @@
-"""What a grammar with look-around allows, by Python's `re`: every text up to a length is tried, and what can go on is
+"""What a grammar with look-around allows, by Python's `re`: each text up to a length is tried, and what can continue is
 what some of them begin with.
 
 Terminals are one character long, so that there is one way to cut a text; their look-around sees the whole text.

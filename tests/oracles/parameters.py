@@ -45,7 +45,7 @@ SPACE = " \n\r\t"
 def read(
     text: str, style: str, types: Mapping[str, Collection[str]], *, any_order: bool = False
 ) -> list[tuple[str, Any]] | None:
-    """Names stand in the order of `types`, and other names behind them; or all in any order."""
+    """Names stand in the order of `types`, and other names after them; or all in any order."""
     _, close, opening = MARKS[style]
     values: list[tuple[str, Any]] = []
     order = [name for name in types if name]
@@ -106,7 +106,7 @@ def kind_of(value: Any) -> str:
 
 
 def is_other(string: str, kinds: set[str]) -> bool:
-    """Whether a string is spelt as a value of another kind."""
+    """Whether a string is spelled as a value of another kind."""
     bare = string.strip(SPACE)
     return (
         (bare == "null" and "null" in kinds)

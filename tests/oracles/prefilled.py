@@ -1,4 +1,4 @@
-"""Token healing by the definition: a language behind a text, which comes first."""
+"""Token healing by the definition: a language after a text, which comes first."""
 
 from __future__ import annotations
 

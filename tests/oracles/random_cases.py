@@ -48,7 +48,7 @@ REGEXES = [
 SKIPPED = ["[ ]+", "#[^\\n]*\\n", "/\\*([^*]|\\*+[^*/])*\\*+/"]
 LETTERS = ["a", "b", "ab", "a+", "[ab]+", "#a", "b\\n?", "(ab|a)b", "a#?", "\\n+", "[ab]+\\n"]
 REMARKS = [" +", "#[^\\n]*", "\\n", "#[ab]*", "\\n[ab]?", " a?", "\\n#[^\\n]*", " [ab]*"]
-"""What is skipped beside `LETTERS`."""
+"""What is ignored beside `LETTERS`."""
 DIGITS = str.maketrans("ab", "12")
 DOCUMENTS = [[1], [2], [12], [1, 2], [1, 12], [21, 112], [2, 221]]
 
@@ -66,7 +66,7 @@ class RandomGrammar:
 
 
 def grammar(random: Random) -> RandomGrammar:
-    """Any grammar over a few terminals, for the longest lexeme and one parser: many are not LR(1), and in some a rule
+    """Any grammar over a few terminals, for maximal munch and one parser: many are not LR(1), and in some a rule
     yields nothing."""
     text, terminals, productions = _grammar(random)
     return RandomGrammar(f"%lexing longest\n%conflicts refuse\n{text}", Recognizer(terminals, productions, "start"))
@@ -79,13 +79,13 @@ class RandomGrammarByPlace:
 
 
 def grammar_by_place(random: Random) -> RandomGrammarByPlace:
-    """Any grammar over a few terminals, read by place."""
+    """Any grammar over a few terminals, read with contextual lexing."""
     text, terminals, productions = _grammar(random)
     return RandomGrammarByPlace(text, ByPlace(terminals, productions, "start"))
 
 
 def two_skipped(random: Random, *, documents: bool = False) -> tuple[str, list[Terminal], list[Production]]:
-    """A grammar without recursion in which two kinds of lexemes are skipped, that can go on with what follows them.
+    """A grammar without recursion in which two kinds of lexemes are skipped, that can continue with what follows them.
     With documents it has digits in place of letters."""
     terminals = [Terminal(f"T{n}", regex) for n, regex in enumerate(random.sample(LETTERS, random.randint(1, 4)))]
     skipped = [Terminal(f"S{n}", regex, skip=True) for n, regex in enumerate(random.sample(REMARKS, 2))]

@@ -6,7 +6,7 @@
     recognizer.take(state, b"int")        the state after these bytes, or None
     recognizer.can_stop(state)
 
-Bytes are taken while the lexer can go on. Where it cannot, the pending lexeme ends as the first terminal that
+Bytes are taken while the lexer can continue. Where it cannot, the pending lexeme ends as the first terminal that
 matches it, a soft one only if the parser can take it, and the lexer starts over at that byte. After every byte some
 terminal that the lexeme can still become must be a skipped one, or one that the parser can take; the parser knows
 only the terminals that some lexeme is.
@@ -62,7 +62,7 @@ class Recognizer:
         return State(self.parser.first, None, b"")
 
     def _pattern(self, terminal: Terminal) -> Pattern:
-        # What is skipped is so everywhere.
+        # What is ignored is so everywhere.
         return Pattern(terminal.regex, terminal.soft and not terminal.skip, terminal.ignore_case, terminal.dot_all)
 
     def allowed(self, state: State, tokens: Sequence[bytes]) -> list[int]:

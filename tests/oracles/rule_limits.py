@@ -1,6 +1,6 @@
 """What a grammar of single characters allows, if some rules may have only so many tokens: leftmost derivations.
 
-A rule begins with the first character that is read of it. Behind each token the outermost rule that has had as many as
+A rule begins with the first character that is read of it. After each token the outermost rule that has had as many as
 it may have is over, and nothing is left of it.
 """
 

@@ -1,8 +1,8 @@
 """What a grammar allows with `ignore_once`, by the definition: byte by byte, every way to cut a text at once.
 
 A way knows what its last lexeme was, and whether one was skipped of which one alone may stand between two others. Where
-lexemes end is what `%lexing` says; by place, see `by_place`, but that ways with the same last terminal and one pending
-lexeme are judged together, and of what is skipped each kind by itself separates what is around it.
+lexemes end is what `%lexing` says; see `by_place`, but that ways with the same last terminal and one pending
+lexeme are judged together, and of what is ignored each kind by itself separates what is around it.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class SkippedOnce(AllWays):
         return [each for each in ways if each.place == one.place]
 
     def _ends(self, one: Way) -> Iterator[Way]:
-        """Behind the pending lexeme, in every way."""
+        """After the pending lexeme, in every way."""
         if one.state.lexeme is None:
             yield one
         if one.state.lexeme is None or one.state.partial:
@@ -123,7 +123,7 @@ class SkippedOnce(AllWays):
                     return
 
     def _inseparable(self, one: Way, ways: Ways) -> frozenset[int]:
-        """The terminals that begin only with bytes that the lexeme goes on with."""
+        """The terminals that begin only with bytes that the lexeme continues with."""
         key = (one, ways)
         if key not in self._inseparable_of:
             separable: set[int] = set()

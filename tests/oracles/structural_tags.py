@@ -37,7 +37,7 @@ STYLES = {
         "<|close|>argument<|sep|>",
     ),
 }
-"""Before a name, behind it if the value is a string, if not, and what closes the value."""
+"""Before a name, after it if the value is a string, if not, and what closes the value."""
 
 
 class Oracle:
@@ -52,7 +52,7 @@ class Oracle:
         text = _Text(self, tokens)
         return len(text.text) in text.match(self.form, 0, ())[0]
 
-    def spelt(self, marker: Any) -> str:
+    def spelled(self, marker: Any) -> str:
         """A text in which control tokens are characters of their own."""
         text = marker["token"] if isinstance(marker, Mapping) else marker
         return re.sub(self._cuts, lambda found: self.control[found[0]], text)
@@ -76,7 +76,7 @@ class _Text:
     # ---- Combinations
 
     def follow(self, start: Ends, then: Callable[[int], Ends]) -> Ends:
-        """The second behind each end of the first."""
+        """The second after each end of the first."""
         found: set[int] = set()
         is_open = start[1]
         for at in start[0]:
@@ -128,7 +128,7 @@ class _Text:
         return frozenset(found), True
 
     def marker(self, marker: Any, at: int) -> Ends:
-        return self.letters(self.oracle.spelt(marker), at)
+        return self.letters(self.oracle.spelled(marker), at)
 
     def listed(self, texts: Sequence[str], at: int) -> Ends:
         return self.any_of([self.letters(text, at) for text in texts])
@@ -200,10 +200,10 @@ class _Text:
 
     def tag(self, form: Form, at: int, never: Sequence[str]) -> Ends:
         ends = form["end"] if isinstance(form["end"], list) else [form["end"]]
-        spelt = [self.oracle.spelt(end) for end in ends]
-        inner = [end for end in spelt if end and not any(sign in end for sign in self.oracle.control.values())]
+        spelled = [self.oracle.spelled(end) for end in ends]
+        inner = [end for end in spelled if end and not any(sign in end for sign in self.oracle.control.values())]
         here = self.follow(self.marker(form["begin"], at), lambda end: self.match(form["content"], end, inner))
-        return self.follow(here, lambda end: self.listed(spelt, end))
+        return self.follow(here, lambda end: self.listed(spelled, end))
 
     def tags_with_separator(self, form: Form, at: int, never: Sequence[str]) -> Ends:
         first = self.choice(form["tags"], at, ())
@@ -219,23 +219,25 @@ class _Text:
 
     def triggered_tags(self, form: Form, at: int, never: Sequence[str]) -> Ends:
         def tags(trigger: str, end: int) -> Ends:
-            """Behind a trigger, the rest of a tag that begins with it."""
+            """After a trigger, the rest of a tag that begins with it."""
             return self.choice(
-                [one for one in form["tags"] if self.oracle.spelt(one["begin"]).startswith(trigger)],
+                [one for one in form["tags"] if self.oracle.spelled(one["begin"]).startswith(trigger)],
                 end - len(trigger),
                 (),
             )
 
         ways = [
             (trigger, lambda end, trigger=trigger: tags(trigger, end))
-            for trigger in map(self.oracle.spelt, form["triggers"])
+            for trigger in map(self.oracle.spelled, form["triggers"])
         ]
         never = [*form.get("excludes", ()), *never]
         first = self.choice(form["tags"], at, ()) if form.get("at_least_one") else None
         return self.free(ways, never, bool(form.get("stop_after_first")), first, at)
 
     def dispatch(self, form: Form, at: int, never: Sequence[str]) -> Ends:
-        ways = [(self.oracle.spelt(text), lambda end, one=one: self.match(one, end, ())) for text, one in form["rules"]]
+        ways = [
+            (self.oracle.spelled(text), lambda end, one=one: self.match(one, end, ())) for text, one in form["rules"]
+        ]
         return self.free(ways, [*form.get("excludes", ()), *never], not form.get("loop", True), None, at)
 
     def free(
@@ -263,7 +265,7 @@ class _Text:
             return self.any_of(found) if found else NONE
 
         def begins(trigger: str, rest: str) -> bool:
-            """Whether the text stops in a trigger, behind a control token of it."""
+            """Whether the text stops in a trigger, after a control token of it."""
             for n in range(1, len(trigger)):
                 before = rest[: len(rest) - n]
                 if rest.endswith(trigger[:n]) and any(sign in trigger[:n] for sign in self.oracle.control.values()):

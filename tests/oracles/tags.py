@@ -26,20 +26,20 @@ class Part(NamedTuple):
     language: Any
     """Another oracle."""
     row: Row | None = None
-    """What it stands in, one behind the other; `begin` has the row's before its own."""
+    """What it stands in, one after the other; `begin` has the row's before its own."""
     own_begin: bytes = b""
     """Of a part in a row."""
 
 
 class State(NamedTuple):
     mode: str
-    """before, free, behind (a trigger), part, row (behind a part of one), or finished."""
+    """before, free, behind (a trigger), part, row (after a part of one), or finished."""
     text: bytes
-    """What was read in this mode; behind a trigger, with it."""
+    """What was read in this mode; after a trigger, with it."""
     n_parts: int
     part: Part | None = None
     language: Any = None
-    """The state in the part; None where the part cannot go on."""
+    """The state in the part; None where the part cannot continue."""
     stops: tuple[int, ...] = ()
     """After how many bytes of the part it may have ended, where the end text can still be meant."""
 

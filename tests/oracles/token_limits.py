@@ -1,7 +1,7 @@
-"""What a grammar allows that is read by place, if lexemes of some terminals may have only so many tokens.
+"""What a grammar allows that is read with contextual lexing, if lexemes of some terminals may have only so many tokens.
 
 A lexeme has the tokens of which a byte is its. A terminal is spent where the lexeme has had as many as it may have.
-If the lexeme is one of a spent terminal and goes on, all spent terminals are over: it can become none of them.
+If the lexeme is one of a spent terminal and continues, all spent terminals are over: it can become none of them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Limited(ByPlace):
         return found
 
     def _behind(self, one: Counted, byte: int) -> Counted | None:
-        """Where the lexeme goes on with the byte."""
+        """Where the lexeme continues with the byte."""
         state = self._lex(one.state, byte)
         if state is None:
             return None

@@ -60,7 +60,7 @@ class TokenRecognizer(Recognizer):
         return alone if within is None else within._replace(language=itself | (within.language or frozenset()))
 
     def _is_within(self, state: State, text: bytes) -> bool:
-        """Whether the part goes on to the end of a text that may follow."""
+        """Whether the part continues to the end of a text that may follow."""
         for n in range(len(text)):
             after = self.take(state, text[: n + 1])
             if after is None or after.text != state.text + text[: n + 1]:

@@ -252,7 +252,7 @@ class Descriptor:
         return prefix in self.leaves and bool(self.follow[prefix])
 
     def width(self, prefix: tuple[int, ...]) -> int:
-        """How many tokens go on from here, end tokens included."""
+        """How many tokens continue from here, end tokens included."""
         return len(self.follow[prefix]) + (len(self.end) if self.is_prefix_leaf(prefix) else 0)
 
     def legal(self, prefix: tuple[int, ...]) -> set[int] | None:
@@ -336,8 +336,8 @@ class Constraint:
     def check_names(self, token_bytes: Sequence[bytes]) -> None:
         for descriptor in self.descriptors:
             for sequence, index in descriptor.leaves.items():
-                spelt = [token_bytes[token] for token in sequence]
-                if all(spelt) and descriptor.names[index].encode() not in b"".join(spelt):
+                spelled = [token_bytes[token] for token in sequence]
+                if all(spelled) and descriptor.names[index].encode() not in b"".join(spelled):
                     raise Refusal("ELIZA_ERR_MODEL_MISMATCH", descriptor.names[index])
 
     def check_whole(self) -> None:

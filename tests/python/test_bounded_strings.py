@@ -88,7 +88,7 @@ def test_masks_are_those_of_states(
             assert (Step.REFUSED in one.accept(byte)) == (Step.REFUSED in other.accept(byte))
         for _ in range(24):
             mask, expected = one.allowed(), other.allowed()
-            if mask is None or expected is None:  # behind the part
+            if mask is None or expected is None:  # after the part
                 assert mask is None and expected is None
                 n_ends += 1
                 break

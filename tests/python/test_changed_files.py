@@ -154,7 +154,7 @@ def test_lexemes_that_may_end_anywhere_are_counted_as_in_a_grammar_of_such(tmp_p
 
 @pytest.mark.parametrize("symbol", range(2, 8))
 def test_a_lexer_reaches_no_terminal_that_is_none(tmp_path: Path, symbol: int) -> None:
-    """Of two terminals. In states that go on with a rule, that could be taken for a terminal too."""
+    """Of two terminals. In states that continue with a rule, that could be taken for a terminal too."""
     content = counting_file(tmp_path)
     shifts = section(content, SHIFT_SETS)
     for state in range(shifts.start, shifts.stop, 16):

@@ -224,7 +224,7 @@ def test_schema_check_tells_size_and_notes_or_what_is_wrong_and_where(tmp_path: 
     result = run("schema", "check", file)
     assert result.exit_code == 1
     assert result.stderr.startswith(f"Error: {file}: at #/pattern: "), result.stderr
-    assert result.stderr.endswith(" not served: it is not enforced\n")
+    assert result.stderr.endswith(" unsupported: it is not enforced\n")
     file.write_text('{"type": "int"}')
     assert run("schema", "check", file).stderr == f'Error: {file}: at #/type: no type is called "int"\n'
     file.write_text('{"pattern": "(a)\\\\1"}')
@@ -245,7 +245,7 @@ def test_schema_allowed_tells_what_may_and_must_follow(tmp_path: Path) -> None:
     assert run(*arguments, "--after", "51").stdout == "may follow:\nmay end here\n"
     result = run(*arguments, "--after", "5x")
     assert result.exit_code == 1
-    assert result.stderr == "Error: --after: at byte 1: no valid document goes on with 'x'\n"
+    assert result.stderr == "Error: --after: at byte 1: no valid document continues with 'x'\n"
     other = tmp_path / "other.json"
     other.write_text('{"const": 12, "enum": [3]}')
     file.write_text('{"$ref": "http://h/a"}')
@@ -264,7 +264,7 @@ def test_tags_check_and_allowed(tmp_path: Path) -> None:
     assert run("tags", "allowed", file, "--after", "x<a>").stdout == "may follow: b\nmust follow: b</a>\n"
     assert run("tags", "allowed", file, "--after", "<a>b</a>").stdout.endswith("may end here\n")
     result = run("tags", "allowed", file, "--after", "<a>c")
-    assert result.stderr == "Error: --after: at byte 3: no text with these tags goes on with 'c'\n"
+    assert result.stderr == "Error: --after: at byte 3: no text with these tags continues with 'c'\n"
     file.write_text('{"tags": [{"begin": "<a>", "regex": "("}]}')
     assert run("tags", "check", file).stderr.startswith(f"Error: {file}: tags[0]: ")
 

@@ -39,12 +39,12 @@ def is_match(pattern: str, text: bytes) -> bool:
         return False
 
 
-# Grammars: what comes before the terminal, it, the same unrolled, and what comes behind it.
+# Grammars: what comes before the terminal, it, the same unrolled, and what comes after it.
 GRAMMARS: list[tuple[str, str, str, str]] = [
     ('start: "<p>" T "</p>"', "[^<]{0,200}", "[^<]{0,100}[^<]{0,100}", ""),
     ('start: T (";" T)*', "[ab]{1,170}", "[ab]{1,90}[ab]{0,80}", ""),
     ('start: "<p>" T T "</p>" | T', "[ab]{1,170}", "[ab]{1,90}[ab]{0,80}", ""),  # where one ends is open
-    ('start: T | "aa" ";"', "[ab]{1,170}", "[ab]{1,90}[ab]{0,80}", ""),  # the longest lexeme counts
+    ('start: T | "aa" ";"', "[ab]{1,170}", "[ab]{1,90}[ab]{0,80}", ""),  # maximal munch counts
     ('start: T ("b;")? ', "[a]{1,170}", "[a]{1,90}[a]{0,80}", '%ignore " "'),
     ('start: ("<p>" T "</p>")+', "[^<]{2,170}", "[^<]{1,90}[^<]{1,80}", "%ignore /[ ]+/"),
     ('start: ("<p>" T "</p>")+', "[^<]{2,170}", "[^<]{1,90}[^<]{1,80}", "%lexing any"),

@@ -59,7 +59,7 @@ def smaller_drafter(tmp_path_factory: pytest.TempPathFactory) -> Path:
         head = head[:at] + struct.pack("<H", 638) + head[at + 2 :]
     types = head.index(b"token_type") + len(b"token_type") + 16
     head = head[: types + 4 * 638] + head[types + 4 * 640 :]
-    # The rows of the first tensor; those behind it move up by so much, which is aligned as they are.
+    # The rows of the first tensor; those after it move up by so much, which is aligned as they are.
     gone = 2 * 102 - 12
     at, infos = tensors, b""
     for number in range(20):
@@ -249,7 +249,7 @@ def test_what_a_stream_cannot_draft_with_is_refused(open_stream: OpenStream, tmp
         open_stream(draft_max=4, draft_min=5)
     with pytest.raises(ModelFileError, match="there is no such file"):
         open_stream(draft_max=4, draft_model=tmp_path / "absent.gguf")
-    # A name of a token that is spelt otherwise.
+    # A name of a token that is spelled otherwise.
     other = tmp_path / "other.gguf"
     content = MODEL_FILE.read_bytes()
     name = json.dumps("REMINDER").encode()[1:-1]

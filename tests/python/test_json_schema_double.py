@@ -114,7 +114,7 @@ def accepts(constraint: Constraint, text: str) -> bool:
 
 
 def walk(rng: random.Random, constraint: Constraint) -> str:
-    """Goes on while it can: it must come to an end within what a short number has."""
+    """Continues while it can: it must come to an end within what a short number has."""
     matcher, text = Matcher(constraint), ""
     while found := bytes_of(matcher):
         byte = rng.choice(found)

@@ -157,7 +157,7 @@ def test_many_ways_to_a_schema_have_an_answer_or_an_error(vocabulary: Vocabulary
 
 
 def test_alternatives_that_many_ways_lead_to_are_an_error(vocabulary: Vocabulary) -> None:
-    """40 ways from each of seven to the next: looking for what holds already in all of them asks the budget."""
+    """40 ways from each of seven to the next: looking for what holds already in all of them checks the budget."""
     many = {
         f"d{number}": {"anyOf": [{"allOf": [next_of(number), {"minLength": 100 * number + n}]} for n in range(40)]}
         for number in range(7)
@@ -256,7 +256,7 @@ def test_a_schema_that_refers_to_itself_at_once_is_an_error(vocabulary: Vocabula
 
 
 def test_what_texts_leave_is_dropped_when_none_goes_on(vocabulary: Vocabulary) -> None:
-    """A constraint that lives long does not grow with each new text; one that goes on is not disturbed."""
+    """A constraint that lives long does not grow with each new text; one that continues is not disturbed."""
     schema = {"type": "object", "additionalProperties": {"type": "array", "items": {}, "uniqueItems": True}}
     few = Budget(mask_bytes_max=50_000)
     constraint = Constraint.json_schema(vocabulary, schema, space="compact", budget=few)
@@ -288,7 +288,7 @@ def test_what_texts_leave_is_dropped_when_none_goes_on(vocabulary: Vocabulary) -
         number = 80
         while use(number)[0] < kept:
             number += 1
-        assert use(number + 1)[0] > kept, "nothing is dropped while a text goes on"
+        assert use(number + 1)[0] > kept, "nothing is dropped while a text continues"
         walk(fresh, '{"a":[1,2],"b":[3,')
         assert walk(going_on, "4],") == walk(fresh, "4],")
         going_on.rollback(3)

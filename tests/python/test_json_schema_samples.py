@@ -42,7 +42,7 @@ OUT_OF_ORDER = {
     "JsonSchemaStore---drupal-info",
 }
 """With a valid instance whose keys are in another order than those of the schema."""
-SPELT = {"Synthesized---draft2019_09_valid_const_id30_subschema1_not_2"}
+Spelled = {"Synthesized---draft2019_09_valid_const_id30_subschema1_not_2"}
 """With a valid instance that spells an integer of `const` 1.0."""
 REFUSED = {"JsonSchemaStore---mongodb-atlas-search-index-definition"}
 """More alternatives than are followed at once."""
@@ -66,12 +66,12 @@ def test_instances_are_accepted_exactly_when_they_are_valid(
             elif test["valid"] and not is_taken:
                 valid_refused.add(problem["id"])
     assert not invalid_taken
-    assert valid_refused - REFUSED == (SPELT | OUT_OF_ORDER if order == "declared" else SPELT)
+    assert valid_refused - REFUSED == (Spelled | OUT_OF_ORDER if order == "declared" else Spelled)
     assert refused <= REFUSED
 
 
 def test_a_listed_integer_is_taken_with_a_fraction_of_zero_by_option(vocabulary: Vocabulary) -> None:
-    problem = next(problem for problem in problems() if problem["id"] in SPELT)
+    problem = next(problem for problem in problems() if problem["id"] in Spelled)
     constraint = Constraint.json_schema(vocabulary, problem["schema"], integer_fraction=True)
     for test in problem["tests"]:
         assert accepts(constraint, json.dumps(test["data"], ensure_ascii=False)) == test["valid"]

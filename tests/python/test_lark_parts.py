@@ -127,7 +127,7 @@ def test_documents_of_the_schemas(schema: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("allowed", ["", "n", 'u"', "\\nu", '"\\bfnrtu'])
 def test_escapes_that_are_allowed(allowed: str) -> None:
-    """In strings and in keys: of all documents, spelt with the escapes that JSON demands, those that have no other."""
+    """In strings and in keys: of all documents, spelled with the escapes that JSON needs, those without others."""
     letters = 'a"\\\n\x01'
     text = {"type": "string", "maxLength": 2, "pattern": r'^[a"\\\n\u0001]*$'}
     key = {"propertyNames": {**text, "maxLength": 1}, "additionalProperties": {"const": 0}, "maxProperties": 1}

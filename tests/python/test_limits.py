@@ -1,4 +1,4 @@
-"""Each limit of the header and of docs/reference: what is at it is served, and one more is an error."""
+"""Each limit of the header and of docs/reference: what is at it is supported, and one more is an error."""
 
 from __future__ import annotations
 

@@ -18,11 +18,11 @@ BLOCK = 50
 VOCABULARY = Vocabulary(4, [b"a", b"b", b" ", b""], [0, 0, 0, 3])
 TOKEN = {"a": 0, "b": 1, " ": 2}
 LENGTH = 3
-LONGER = 7  # what can go on is whole within this
+LONGER = 7  # what can continue is whole within this
 
 
 def outcomes(constraint: Constraint | None) -> tuple[set[str], set[str]]:
-    """The texts up to `LENGTH` that can go on, and those that are whole."""
+    """The texts up to `LENGTH` that can continue, and those that are whole."""
     if constraint is None:
         return set(), set()
     going, whole = set(), set()

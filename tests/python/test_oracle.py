@@ -70,7 +70,7 @@ def shuffled(tree: Any, random: Any) -> Any:
 
 @st.composite
 def spellings(draw: st.DrawFn) -> tuple[bytes, bytes]:
-    """One tree as JSON and as MessagePack, however spelt."""
+    """One tree as JSON and as MessagePack, however spelled."""
     tree, random = draw(trees()), draw(st.randoms(use_true_random=False))
     text = json.dumps(
         shuffled(tree, random),
@@ -175,9 +175,9 @@ def sample_agrees(naive: Oracle, subjects: list[Library], step: tuple[Any, ...])
 
 
 @thorough
-@given(spelt=spellings(), walk=st.lists(steps, min_size=4, max_size=60))
-def test_random_walks_through_random_payloads(spelt: tuple[bytes, bytes], walk: list[tuple[str, int]]) -> None:
-    text, packed = spelt
+@given(spelled=spellings(), walk=st.lists(steps, min_size=4, max_size=60))
+def test_random_walks_through_random_payloads(spelled: tuple[bytes, bytes], walk: list[tuple[str, int]]) -> None:
+    text, packed = spelled
     naive = compile_or_status(Oracle, text)
     from_text, from_packed = compile_or_status(Library, text), compile_or_status(Library, packed)
     if isinstance(naive, str):
@@ -237,10 +237,10 @@ def damaged(payload: bytes, changes: list[tuple[str, float, bytes]]) -> bytes:
 
 
 @thorough
-@given(spelt=spellings(), packed=st.booleans(), changes=edits)
-def test_damaged_payloads(spelt: tuple[bytes, bytes], packed: bool, changes: list[tuple[str, float, bytes]]) -> None:
+@given(spelled=spellings(), packed=st.booleans(), changes=edits)
+def test_damaged_payloads(spelled: tuple[bytes, bytes], packed: bool, changes: list[tuple[str, float, bytes]]) -> None:
     """Taken exactly if the oracle takes them, and as the same thing; otherwise refused with a reason."""
-    payload = damaged(spelt[packed], changes)
+    payload = damaged(spelled[packed], changes)
     naive, library = compile_or_status(Oracle, payload), compile_or_status(Library, payload)
     if isinstance(naive, str) or isinstance(library, str):
         event("refused")

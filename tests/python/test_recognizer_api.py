@@ -114,10 +114,10 @@ def test_canonical_choices_are_utf8() -> None:
     assert Constraint.choices(text_vocabulary(), ["SET", b"SE\xffND"]).recognizer_info.n_states == 7  # with the root
 
 
-@pytest.mark.parametrize("spelt", [b"SET", b"send", b"SEN", b"SENDS", b""])
-def test_canonical_choices_in_tokens_of_another_text_are_refused(spelt: bytes) -> None:
+@pytest.mark.parametrize("spelled", [b"SET", b"send", b"SEN", b"SENDS", b""])
+def test_canonical_choices_in_tokens_of_another_text_are_refused(spelled: bytes) -> None:
     vocabulary = text_vocabulary()
-    vocabulary.set_tokenizer(lambda text: list(spelt if text == b"SEND" else text))
+    vocabulary.set_tokenizer(lambda text: list(spelled if text == b"SEND" else text))
     with pytest.raises(InvalidArgumentError, match=r"choices\[1\]: the tokenizer cannot spell .*SEND"):
         Constraint.choices(vocabulary, ["SET", "SEND"], canonical=True)
     vocabulary.set_tokenizer(list)
@@ -209,7 +209,7 @@ def test_an_error_in_a_grammar_gives_line_and_column(words: Vocabulary) -> None:
 )
 def test_a_warning_says_where_conflicts_are_followed_all_the_same(words: Vocabulary, more: str, why: str) -> None:
     warnings = Constraint.lark(words, f'start: start "+" start | "1"\n{more}').warnings
-    assert any(why in warning and "all ways are followed" in warning for warning in warnings)
+    assert any(why in warning and "every parse is followed" in warning for warning in warnings)
 
 
 def test_warnings_tell_what_is_seldom_meant(words: Vocabulary) -> None:

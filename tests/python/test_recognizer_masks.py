@@ -244,7 +244,7 @@ def test_grammars(block: int) -> None:
 def test_grammars_by_place(block: int) -> None:
     """All compile in which some text is: ambiguous, cyclic and left-recursive ones too."""
     for seed in range(block, block + BLOCK):
-        random = Random(f"grammar by place {seed}")
+        random = Random(f"grammar with contextual lexing {seed}")
         grammar = random_cases.grammar_by_place(random)
         tokens = Tokens(random_cases.tokens(random, 70))
         try:
@@ -261,7 +261,7 @@ def test_grammars_by_place(block: int) -> None:
 def test_what_is_skipped_and_goes_on_with_what_follows_is_no_dead_end() -> None:
     n_compared = 0
     for seed in range(BLOCK):
-        random = Random(f"skipped by place {seed}")
+        random = Random(f"skipped with contextual lexing {seed}")
         text, terminals, productions = random_cases.two_skipped(random)
         n_compared += is_as_the_oracle_has_it(random, text, ByPlace(terminals, productions, "start"))
     assert n_compared > BLOCK // 2
@@ -279,7 +279,7 @@ def test_what_is_skipped_and_goes_on_with_a_document_is_no_dead_end() -> None:
 
 @pytest.mark.parametrize("lexing", LEXINGS)
 def test_two_kinds_are_skipped_once(lexing: Lexing) -> None:
-    """Where one kind alone would separate lexemes from each other, it does not behind the other one."""
+    """Where one kind alone would separate lexemes from each other, it does not after the other one."""
     for seed in range(BLOCK):
         random = Random(f"skipped once {seed}")
         text, terminals, productions = random_cases.two_skipped(random)
@@ -292,7 +292,7 @@ def test_two_kinds_are_skipped_once(lexing: Lexing) -> None:
 def test_of_two_kinds_one_is_skipped_once(lexing: Lexing) -> None:
     """That of a grammar within the other one."""
     for seed in range(BLOCK):
-        random = Random(f"one is skipped once {seed}")
+        random = Random(f"one is ignored once {seed}")
         text, terminals, productions = random_cases.two_skipped(random)
         once, often = (number for number, terminal in enumerate(terminals) if terminal.skip)
         if lexing == "contextual" and terminals[once].regex[:2] == terminals[often].regex[:2]:
@@ -306,7 +306,7 @@ def test_of_two_kinds_one_is_skipped_once(lexing: Lexing) -> None:
 
 
 def test_look_around_that_is_always_true_says_nothing() -> None:
-    """What is skipped is a part of the rules then, but separates as ever."""
+    """What is ignored is a part of the rules then, but separates as usual."""
     for seed in range(BLOCK):
         random = Random(f"always true {seed}")
         text, terminals, productions = random_cases.two_skipped(random)

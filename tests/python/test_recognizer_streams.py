@@ -103,7 +103,7 @@ def test_choose_stops_at_a_bound_only_where_the_text_is_complete(open_stream: Op
 def test_choose_after_the_end_of_the_generation_says_how_to_go_on(stream: Stream, model: Model) -> None:
     letter = Constraint.regex(model.vocabulary, "a")
     assert stream.choose(letter) == "a"
-    with pytest.raises(StateError, match="END_OF_GENERATION; call prefill to go on"):
+    with pytest.raises(StateError, match="END_OF_GENERATION; call prefill to continue"):
         stream.choose(letter)
     stream.prefill("b")
     assert stream.choose(letter) == "a"

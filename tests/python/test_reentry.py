@@ -1,4 +1,4 @@
-"""Callbacks that use what calls them: refused while the call goes on, and all is as it was afterwards."""
+"""Callbacks that use what calls them: refused while the call continues, and all is as it was afterwards."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ int32_t llama_sampler_sample(void *sampler, void *context, int32_t index);
 """
 
 KEPT: list[object] = []
-"""The host's libraries: libllama goes on calling their log callback."""
+"""The host's libraries: libllama continues calling their log callback."""
 
 TREE = TokenTree.from_names(["ONE", "TWO", "THREE"], {"ONE": [10, 11], "TWO": [20, 21], "THREE": [20, 31]})
 

@@ -132,6 +132,6 @@ def test_what_a_schema_keeps_of_texts_is_bounded_by_mask_bytes_max(make: Callabl
     assert number > 100
     assert constraint.recognizer_info.automaton_bytes - before < 2 * 2**20
     again = Matcher(constraint)
-    for byte in b'{"first":1}':  # what was met before goes on
+    for byte in b'{"first":1}':  # what was met before continues
         assert Step.REFUSED not in again.accept(byte)
     assert again.can_stop == first.can_stop

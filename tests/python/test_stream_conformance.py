@@ -53,13 +53,13 @@ def told(unnamed: Model) -> Iterator[list[Event]]:
     """What the verifier of the model's streams is told."""
     events: list[Event] = []
 
-    def spelt(tokens: Any, n: int) -> list[bytes]:
+    def spelled(tokens: Any, n: int) -> list[bytes]:
         return [unnamed.vocabulary.token_bytes(tokens[index]) for index in range(n)]
 
     @ffi.callback("eliza_verifier_cb")  # type: ignore[untyped-decorator]
     def receive(event: Any, _user_data: Any) -> None:
-        accepted = spelt(event.accepted_token_ids, event.n_accepted)
-        corrected = spelt(event.corrected_token_ids, event.n_corrected)
+        accepted = spelled(event.accepted_token_ids, event.n_accepted)
+        corrected = spelled(event.corrected_token_ids, event.n_corrected)
         events.append({"accepted": accepted, "corrected": corrected})
         if event.rejected_from >= 0:
             events[-1]["rejected"] = [event.rejected_from, event.rejected_to]
@@ -182,7 +182,7 @@ class Walk:
         generated = self.stream.generate(on_token, max_tokens=max_tokens)
         assert generated == (generated if text is None else text)
         assert inside is None or received >= inside["token"]
-        assert drafts is None or self.told == [spelt(event) for event in drafts]
+        assert drafts is None or self.told == [spelled(event) for event in drafts]
 
     def reenter(self, constraint: dict[str, Any], calls: list[dict[str, Any]], step: dict[str, Any]) -> None:
         asked = 0
@@ -249,7 +249,7 @@ class Walk:
         self.stream.set_time_budget_ms(n)
 
 
-def spelt(event: Event) -> Event:
+def spelled(event: Event) -> Event:
     """An event of a case, with bytes."""
     return {key: value if key == "rejected" else [octets(piece) for piece in value] for key, value in event.items()}
 

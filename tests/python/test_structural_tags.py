@@ -1,5 +1,5 @@
 """Structural tags: the cases that all bindings share, and all formats within each other, by chance, against the oracle,
-where after each token the same tokens go on. Seeds are fixed."""
+where after each token the same tokens continue. Seeds are fixed."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def vocabulary_of(texts: list[str], random: Random) -> tuple[Vocabulary, list[st
         pieces.append(text[at : at + random.randint(2, 12)])
         pieces.append(text)
     pieces = list(dict.fromkeys(piece for piece in pieces if piece and piece not in CONTROL))
-    spelt = [*(piece.encode() for piece in pieces), *(text.encode() for text in CONTROL), b"</s>"]
+    spelled = [*(piece.encode() for piece in pieces), *(text.encode() for text in CONTROL), b"</s>"]
     flags = [0] * len(pieces) + [1] * len(CONTROL) + [3]
-    return Vocabulary(len(spelt), spelt, flags), [*pieces, *CONTROL.values()]
+    return Vocabulary(len(spelled), spelled, flags), [*pieces, *CONTROL.values()]
 
 
 @pytest.mark.parametrize("first", FORMS)
@@ -68,8 +68,8 @@ def test_positions_are_those_of_the_oracle(first: int) -> None:
 
 
 FILE = json.loads((Path(__file__).resolve().parent.parent / "structural_tags" / "cases.json").read_text("utf-8"))
-SPELT = [*(bytes([byte]) for byte in range(256)), *(text.encode() for text in FILE["control_tokens"]), b"</s>"]
-BYTES = Vocabulary(len(SPELT), SPELT, [0] * 256 + [1] * len(FILE["control_tokens"]) + [3])
+Spelled = [*(bytes([byte]) for byte in range(256)), *(text.encode() for text in FILE["control_tokens"]), b"</s>"]
+BYTES = Vocabulary(len(Spelled), Spelled, [0] * 256 + [1] * len(FILE["control_tokens"]) + [3])
 
 
 def tokens_of(text: str) -> list[int]:
@@ -77,7 +77,7 @@ def tokens_of(text: str) -> list[int]:
     return [
         token
         for cut in cuts
-        for token in ([SPELT.index(cut.encode(), 256)] if cut.encode() in SPELT[256:] else cut.encode())
+        for token in ([Spelled.index(cut.encode(), 256)] if cut.encode() in Spelled[256:] else cut.encode())
     ]
 
 

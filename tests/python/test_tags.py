@@ -23,7 +23,7 @@ BLOCK = 20  # cases of one test
 ARITHMETIC = 'start: sum\nsum: sum "+" product | product\nproduct: "a" | "(" sum ")"'
 AMBIGUOUS = 'root ::= root root | "a" | "(" root ")"'
 
-# How a descriptor says them, and their oracles. Some have end texts in them, some may go on behind a place to stop.
+# How a descriptor says them, and their oracles. Some have end texts in them, some may continue after a place to stop.
 LANGUAGES: list[tuple[dict[str, Any], Any]] = [
     ({"regex": pattern}, recognizer.of_regex(pattern))
     for pattern in ["a+", "[ab<>/]*", "(ab)*a?", "a(<b)*", "\\(a*\\)"]

@@ -78,7 +78,7 @@ def new_vocabulary() -> Vocabulary:
 
 
 Walk = list[tuple[np.ndarray, int]]
-"""Bitmaps, each with the token that was taken behind it."""
+"""Bitmaps, each with the token that was taken after it."""
 
 
 def record(constraint: Constraint, seed: str) -> Walk:

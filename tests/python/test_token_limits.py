@@ -34,9 +34,9 @@ class Walked(Walk):
         found = self.matcher.forced_bytes()
         assert not (found and self.matcher.can_stop), self.where
         for token in self.recognizer.allowed(self.states[-1], self.tokens.text):
-            spelt = self.tokens.text[token]
-            assert spelt.startswith(found) or found.startswith(spelt), (
-                f"{self.where}: {found!r} is forced, not {spelt!r}"
+            spelled = self.tokens.text[token]
+            assert spelled.startswith(found) or found.startswith(spelled), (
+                f"{self.where}: {found!r} is forced, not {spelled!r}"
             )
 
 

@@ -136,7 +136,7 @@ def test_what_is_cut_off_stays_content(case: Json) -> None:
 
 
 def test_names_are_forced_with_what_is_around_them() -> None:
-    """Behind a trigger all is forced but the choice of a function: few tokens need the model."""
+    """After a trigger all is forced but the choice of a function: few tokens need the model."""
     special = dict.fromkeys(["<|channel|>", "<|constrain|>", "<|message|>", "<|call|>"], TokenFlag.SPECIAL)
     texts = ["commentary to=functions.", *special]
     pieces = [*(bytes([byte]) for byte in range(256)), *(text.encode() for text in texts), END]

@@ -1,4 +1,4 @@
-"""What must be installed before anything runs. A part that is there and unchanged is skipped."""
+"""What must be installed before anything runs. A part that is there and unchanged is ignored."""
 
 import os
 import platform
@@ -64,7 +64,7 @@ RELEASE_PACKAGES = {
 
 
 def setup_steps(needs: Collection[str], native_too: bool = False) -> list[Step]:
-    """The parts of ALL that are needed; with `native_too` the package's native library is made anew if its sources
+    """The parts of ALL that are needed; with `native_too` the package's native library is made again if its sources
     changed, which takes asking Zig."""
     requirements = TESTS / "requirements.txt"
     parts = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidy import graph, python, tests_run, text, typescript, zig
+from tidy import graph, python, tests_run, text, typescript, wording, zig
 from tidy.tree import Tree, folder, repository
 
 PACKAGE = python.PACKAGE
@@ -215,6 +215,13 @@ def test_a_line_that_does_not_belong(tmp_path: Path, path: str, line: str, probl
     copy = Copy(tmp_path)
     copy.write(path, f"\n{line}\n")
     assert text.problems(copy.tree()) == [problem]
+
+
+def test_a_phrase_that_the_glossary_bans(tmp_path: Path) -> None:
+    copy = Copy(tmp_path)
+    copy.write(wording.GLOSSARY, "## Words to avoid\n\n| not | but |\n|---|---|\n| goes on, behind the | continues |\n")
+    copy.write("a.md", "It Goes On.\nThe look-behind the pattern has; ongoes on.\n")
+    assert wording.problems(copy.tree()) == ['a.md:1: "goes on": GLOSSARY.md says continues']
 
 
 def test_links_that_lead_somewhere(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from runner.step import ROOT
 from runner.tasks import TASKS
-from tidy import python, tests_run, text, typescript, zig
+from tidy import python, tests_run, text, typescript, wording, zig
 from tidy.tree import Tree, repository
 
 
@@ -47,6 +47,11 @@ def test_a_runner_picks_up_every_test(tree: Tree) -> None:
 
 def test_lines_are_short_and_links_lead_somewhere(tree: Tree) -> None:
     expect_none(text.problems(tree))
+
+
+def test_the_words_are_those_of_the_glossary(tree: Tree) -> None:
+    assert len(wording.banned_phrases(tree.text(wording.GLOSSARY))) > 30
+    expect_none(wording.problems(tree))
 
 
 def expect_none(problems: list[str]) -> None:

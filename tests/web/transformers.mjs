@@ -36,6 +36,6 @@ const generate = async (prompt) => {
   const ids = await model.generate({ inputs, logits_processor: processors, max_new_tokens: 24, eos_token_id: END });
   return ids.tolist().map((row) => row.slice(prompt.length / 2).map(Number));
 };
-// The second prompt is another one: the same processor begins anew.
+// The second prompt is another one: the same processor begins again.
 const rows = [...(await generate([1n, 2n, 3n, 4n])), ...(await generate([5n, 6n, 7n, 8n, 9n, 10n]))];
 console.log(JSON.stringify(rows));

@@ -67,7 +67,7 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def end_of_json(text: str, at: int) -> int | None:
-    """Behind the JSON object or array that begins here; None if there is none."""
+    """After the JSON object or array that begins here; None if there is none."""
     depth, in_string = 0, False
     for match in re.finditer(r'\s+|\\.|["{}\[\]]|[^\s\\"{}\[\]]+', text[at:], re.DOTALL):
         piece = match[0]

@@ -42,11 +42,11 @@ def fill_bitmaps(
 def fill_draft_bitmaps(
     matcher: Matcher, tokens: Sequence[int], out: Bitmap, *, parents: Sequence[int] | None = None
 ) -> Bitmap:
-    """Writes the legal next tokens before and behind each token of a draft, and returns `out`. The matcher stays
+    """Writes the legal next tokens before and after each token of a draft, and returns `out`. The matcher stays
     where it is.
 
     Row 0 is where the matcher stands, and row i + 1 is behind `tokens[i]`, which stands behind row `parents[i]`,
-    at most i; None: a chain, in which that is row i. Behind a token that is not legal every bit is 1: nothing is
+    at most i; None: a chain, in which that is row i. After a token that is not legal every bit is 1: nothing is
     verified there. `out` is a two-dimensional array of numpy of at least as many rows, as for `fill_bitmaps`.
     """
     array: Any = out
@@ -55,7 +55,7 @@ def fill_draft_bitmaps(
     above = range(len(tokens)) if parents is None else parents
     if len(above) != len(tokens):
         raise InvalidArgumentError(f"parents: {len(above)} for {len(tokens)} tokens")
-    path: list[int] = []  # the rows behind the tokens that were accepted, from row 0 on
+    path: list[int] = []  # the rows after the tokens that were accepted, from row 0 on
     legal = {0}
     matcher.fill_bitmap(array[0])
     for row, (token, parent) in enumerate(zip(tokens, above, strict=True), 1):

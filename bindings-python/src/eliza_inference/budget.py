@@ -74,7 +74,7 @@ class SharedBudget:
 
 async def compile_async(compiler: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
     """What a constructor of recognizers returns, such as `Constraint.json_schema`, called in a thread, so that other
-    tasks go on: `await compile_async(Constraint.json_schema, vocabulary, schema)`.
+    tasks continue: `await compile_async(Constraint.json_schema, vocabulary, schema)`.
 
     If the task is cancelled, so is the compiler, and the task ends when it has.
     """

@@ -214,7 +214,7 @@ class Constraint(Shared, Described):
         imports: Grammars | None = None,
         budget: Budget | None = None,
     ) -> Constraint:
-        """Allows a text of a context-free grammar in Lark's notation, read by place, by the longest
+        """Allows a text of a context-free grammar in Lark's notation, read with contextual lexing, by the longest
         lexeme, or in any way.
 
         `start` names the rule that a text is of. `imports` has the grammars that `%import` names, `"a.b"` for
@@ -285,7 +285,7 @@ class Constraint(Shared, Described):
         object whose schema names members has no others. By default `space`, `numbers` and `additional` are "loose",
         "any" and "allow", but for a Pydantic model or a `TypeAdapter` those of `GENERATION`.
 
-        With `integer_fraction` an integer may be spelt 1.0. `draft` is that of a schema without `$schema`.
+        With `integer_fraction` an integer may be spelled 1.0. `draft` is that of a schema without `$schema`.
         `documents` has what `$ref` to other documents leads to, by URI, or is a function that is
         called with a URI and returns a schema or None; what it raises comes through. The drafts' own
         meta-schemas are there. A schema that is wrong, or that nothing satisfies, is a `GrammarError` with the
@@ -331,7 +331,7 @@ class Constraint(Shared, Described):
         skip_bad_tags: bool = False,
         budget: Budget | None = None,
     ) -> Constraint:
-        """Allows free text in which each `Tag.begin` opens a part, up to its end; then free text goes on.
+        """Allows free text in which each `Tag.begin` opens a part, up to its end; then free text continues.
 
         With `triggers`, each begin text begins with one of them, and once free text has a trigger, one of its begin
         texts must follow. `excludes` are texts that free text never has. Before the text `after`, such as

@@ -77,7 +77,7 @@ def _search() -> None:
     try:
         _load("")
     except AbiMismatchError as error:
-        # A copy that was chosen must not be replaced by another behind the caller's back.
+        # A copy that was chosen must not be replaced by another after the caller's back.
         if os.environ.get("ELIZA_INFERENCE_LLAMA"):
             raise AbiMismatchError(f"ELIZA_INFERENCE_LLAMA: {error.message}") from None
         missing = error

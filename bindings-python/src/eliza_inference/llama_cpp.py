@@ -35,7 +35,7 @@ class ConstraintLogitsProcessor:
     the first call sees is the prompt. Where the text is over, only end tokens are legal: `end`, or None: those of the
     vocabulary.
 
-    llama-cpp-python prints what a processor raises, and goes on with logits that nothing has masked. So this one
+    llama-cpp-python prints what a processor raises, and continues with logits that nothing has masked. So this one
     raises nothing: what went wrong is in `error`, and logged, and from then on only end tokens, if any, are legal.
     """
 
@@ -71,7 +71,7 @@ class ConstraintLogitsProcessor:
         if self._prompt_length is None:
             self._prompt_length = len(input_ids)
         else:
-            # Behind this one there may be drafted tokens.
+            # After this one there may be drafted tokens.
             token = int(input_ids[self._prompt_length + self._n_accepted])
             if not self._matcher.is_terminated() and not self._matcher.accept_tokens([token]):
                 raise InvalidArgumentError(f"token {token} at {self._n_accepted} is not legal: was it masked?")

@@ -113,7 +113,7 @@ class Matcher(Closing):
 
     `end` is for recognizers, since a token tree has its own: the tokens, at most `limits.END_TOKENS_MAX`,
     that are legal exactly where the text is complete, and that close the span. None: the vocabulary's
-    end-of-generation tokens. Empty: a span that cannot go on ends by itself; where it may stop, every
+    end-of-generation tokens. Empty: a span that cannot continue ends by itself; where it may stop, every
     token is legal once, and either continues the text or ends the span before it. A vocabulary without
     end-of-generation tokens needs one or the other.
 

@@ -62,7 +62,7 @@ class ElizaBackend(BaseBackend):
     def get_json_schema_logits_processor(self, json_schema: str, whitespace_pattern: str | None = None) -> Any:
         """For documents of a JSON Schema. Of patterns of white space there are None and "", which allows none."""
         if whitespace_pattern:
-            raise NotImplementedError(f"whitespace_pattern: only None and '' are served, got {whitespace_pattern!r}")
+            raise NotImplementedError(f"whitespace_pattern: only None and '' are supported, got {whitespace_pattern!r}")
         space: JsonSpace = "loose" if whitespace_pattern is None else "compact"
         return self._processor(Constraint.json_schema(self._vocabulary, json_schema, space=space))
 

@@ -4,7 +4,7 @@
     python -m sglang.launch_server --grammar-backend eliza ...
 
 SGLang finds the plugin by itself; without that option it changes nothing. JSON Schemas, regular expressions, EBNF and
-structural tags are served, with speculative decoding and reasoning parsers.
+structural tags are supported, with speculative decoding and reasoning parsers.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class ElizaGrammar(BaseGrammarObject):
         self._n_after_end = 0
 
     def accept_token(self, token: int) -> None:
-        """Moves on by a token; a `ValueError` if it is not legal. Behind the end every token is taken."""
+        """Moves on by a token; a `ValueError` if it is not legal. After the end every token is taken."""
         if self.is_terminated():
             self._n_after_end += 1
         elif not self._matcher.accept_tokens([token]):
@@ -160,7 +160,7 @@ class ElizaGrammar(BaseGrammarObject):
         return helper[1], -1
 
     def jump_and_retokenize(self, old_output_ids: list[int], new_output_ids: list[int], next_state: int) -> None:
-        """Goes on from other tokens of the same text."""
+        """Continues from other tokens of the same text."""
         common = 0
         while common < min(len(old_output_ids), len(new_output_ids)):
             if old_output_ids[common] != new_output_ids[common]:

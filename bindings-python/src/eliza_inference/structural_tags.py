@@ -291,7 +291,7 @@ class _Writer:
     def _any_text(self, form: Format, ends: Sequence[str]) -> str:
         most = form.get("max_tokens")
         if most is not None and most > MAX_TOKENS:
-            raise self._wrong(f"max_tokens above {MAX_TOKENS} is not served")
+            raise self._wrong(f"max_tokens above {MAX_TOKENS} is unsupported")
         text = f"/.{_count(0, form.get('max_chars'))}/s"
         terminal = self._terminal(_without(text, [*self._texts(form.get("excludes", [])), *ends]))
         return f"{terminal}?" if most is None else self._define("r", f"[max_tokens={most}]: {terminal}") + "?"
@@ -320,7 +320,7 @@ class _Writer:
         return f"{begin} {content} ({' | '.join(map(self._marker, ends))})"
 
     def _behind(self, begin: Any, read: str) -> list[_Piece]:
-        """The pieces of a begin text behind those that were read."""
+        """The pieces of a begin text after those that were read."""
         pieces, before = self._pieces(begin), self._pieces(read)
         while before:
             piece, first = before.pop(0), pieces.pop(0) if pieces else _Piece("")
@@ -475,7 +475,7 @@ def _ebnf_rules(text: str, prefix: str, place: str) -> list[str]:
     while at < len(text):
         found = _EBNF.match(text, at)
         if found is None or (not rules and found["define"] is None and found["space"] is None):
-            raise GrammarError(f"{place}: the EBNF is not served from {text[at : at + 20]!r} on")
+            raise GrammarError(f"{place}: the EBNF is unsupported from {text[at : at + 20]!r} on")
         at = found.end()
         if found["define"]:
             rules.append(f"{names.setdefault(found['name'], f'{prefix}{len(names)}')}:")

@@ -171,7 +171,7 @@ class TokenStream(Closing):
             yield step
 
     async def __aiter__(self) -> AsyncIterator[StreamStep]:
-        """Yields steps as iterating does, each taken in a thread, so that other tasks go on meanwhile.
+        """Yields steps as iterating does, each taken in a thread, so that other tasks continue meanwhile.
 
         If the task is cancelled, so is the stream (see `cancel`), and the task ends when its step has.
         """
@@ -211,7 +211,7 @@ class TokenStream(Closing):
 
     @property
     def stop_reason(self) -> StopReason:
-        """Why the last step was final. A finished stream goes on with `prefill`, `set_token_trie`, `activate` or
+        """Why the last step was final. A finished stream continues with `prefill`, `set_token_trie`, `activate` or
         `generate`; after the end of generation, with `prefill` alone."""
         return StopReason(self._check(lib.eliza_inference_llm_stream_stop_reason(self._handle)))
 
@@ -228,7 +228,7 @@ class TokenStream(Closing):
     def choose(self, constraint: Payload | Constraint, *, path: str | None = None, mode: Mode = Mode.SAMPLED) -> str:
         """Generates one name of a token tree, or one text that a recognizer accepts, and returns it: `span`
         and `generate` in one. `path` and `mode` are as for these. If a text ends the generation, call
-        `prefill` to go on.
+        `prefill` to continue.
 
         `StateError` if the generation ended before the name or text was complete, as by `max_tokens`; the
         error's `text` is what came out.
@@ -240,7 +240,7 @@ class TokenStream(Closing):
         chosen = (text if can_stop else None) if is_text else span.leaf
         if chosen is None:
             what = "text" if is_text else "name"
-            remedy = "; call prefill to go on" if reason == StopReason.END_OF_GENERATION else ""
+            remedy = "; call prefill to continue" if reason == StopReason.END_OF_GENERATION else ""
             error = StateError(f"no {what} was complete when the generation ended: {reason.name}{remedy}")
             error.text = text
             raise error

@@ -75,7 +75,7 @@ class TokenTreePart:
 
     The language is given by one of the others, as in a `Tag`; `schema_options` are those of `Constraint.json_schema`,
     by name. `trigger` is that of a `TokenTreeDescriptor`. `end` lists the tokens that close a text which is complete
-    but could go on; without them any token may follow such a text, and one that does not continue it ends the span
+    but could continue; without them any token may follow such a text, and one that does not continue it ends the span
     before it. A text that nothing can continue ends the span by itself. Only vocabularies with bytes take such a tree.
     """
 
@@ -246,7 +246,7 @@ def step(node: TokenTrieNode, token_id: int) -> TokenTrieNode | None:
 
 
 def is_unique_continuation(node: TokenTrieNode) -> bool:
-    """Whether a name ends at the node and no other name goes on from there."""
+    """Whether a name ends at the node and no other name continues from there."""
     return node.is_terminal and not node.children
 
 

@@ -45,7 +45,7 @@ class ConstraintLogitsProcessor:
         self._prompt_length: int | None = None
         self._rows: list[_Row] = []
         self._texts: tuple[tuple[int, ...], bytes] = (0, 0), b""
-        """The tokens behind the prompts in the last call: shape and memory."""
+        """The tokens after the prompts in the last call: shape and memory."""
         self._nothing = np.zeros(constraint._n_words, np.int32)
         self._end_bitmap = self._nothing.copy()
         for token in self._end:
@@ -109,12 +109,12 @@ class ConstraintLogitsProcessor:
             self._follow(texts.tolist())
 
     def _follow(self, texts: list[list[int]]) -> None:
-        """Gives each text the matcher of the row that it goes on from: with beams this may be another one, and
-        several texts may go on from one."""
+        """Gives each text the matcher of the row that it continues from: with beams this may be another one, and
+        several texts may continue from one."""
         before = self._rows
         sources = [self._source(at, tokens) for at, tokens in enumerate(texts)]
         last_use = {source: at for at, source in enumerate(sources)}
-        # The last text that goes on from a row takes its matcher; all copies are made before.
+        # The last text that continues from a row takes its matcher; all copies are made before.
         matchers = []
         for at, source in enumerate(sources):
             matcher = before[source].matcher
@@ -152,7 +152,7 @@ _REFUSED, _SPAN_CHANGED = int(Step.REFUSED), int(Step.SPAN_ENDED | Step.SPAN_STA
 
 
 class _Row:
-    """One text: its tokens behind the prompt, as far as they are legal, and where they lead. Beams without a legal
+    """One text: its tokens after the prompt, as far as they are legal, and where they lead. Beams without a legal
     token left take an illegal one; nothing may follow there."""
 
     __slots__ = ("_accept", "_n_tokens", "is_illegal", "is_over", "matcher", "tokens")
@@ -166,7 +166,7 @@ class _Row:
         self._accept = matcher._accept
 
     def accept(self, token: int) -> None:
-        """Goes on by one token."""
+        """Continues by one token."""
         if self.is_illegal:
             return
         # Without a Step for each row of each step.

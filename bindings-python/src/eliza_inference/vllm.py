@@ -60,7 +60,7 @@ class ElizaGrammar(StructuredOutputGrammar):
         self._terminated = False
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
-        """Moves on by these tokens; False if one is not legal. Tokens behind the end are ignored."""
+        """Moves on by these tokens; False if one is not legal. Tokens after the end are ignored."""
         return self._advance(tokens) == len(tokens) or self._terminated
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:

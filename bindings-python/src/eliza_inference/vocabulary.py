@@ -292,17 +292,17 @@ class Vocabulary(Shared, Described):
         """The control tokens by their texts, but for those that a token of text spells too. The first call reads every
         token."""
         if self._control_tokens is None:
-            spelt = set()
+            spelled = set()
             control: dict[bytes, int] = {}
             for token in range(len(self)):
                 flags = self.flags(token)
                 if flags & TokenFlag.SPECIAL:
                     control.setdefault(self.token_bytes(token), token)
                 elif not flags:
-                    spelt.add(self.token_bytes(token))
-            spelt.add(b"")
+                    spelled.add(self.token_bytes(token))
+            spelled.add(b"")
             self._control_tokens = {
-                text.decode("utf-8", "replace"): token for text, token in control.items() if text not in spelt
+                text.decode("utf-8", "replace"): token for text, token in control.items() if text not in spelled
             }
         return self._control_tokens
 

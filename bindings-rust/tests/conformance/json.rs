@@ -4,7 +4,7 @@
 pub enum Json {
     Null,
     Bool(bool),
-    /// As it is spelt.
+    /// As it is spelled.
     Number(String),
     String(String),
     Array(Vec<Json>),

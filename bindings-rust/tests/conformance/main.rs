@@ -129,7 +129,7 @@ fn json_options(data: &Json) -> Option<JsonOptions> {
     Some(options)
 }
 
-/// False for a verb that is not served.
+/// False for a verb that is unsupported.
 fn take(matcher: &mut Matcher, step: &Json, tokens: &[(Vec<u8>, u8)]) -> Result<bool, String> {
     let number = |key: &str| step.get(key).unwrap().integer();
     let done = match step.get("do").unwrap().text() {
@@ -177,7 +177,7 @@ fn check_state(matcher: &mut Matcher, vocabulary: &Vocabulary, expected: Option<
     Ok(())
 }
 
-/// None for what is not served.
+/// None for what is unsupported.
 fn look(matcher: &mut Matcher, vocabulary: &Vocabulary, key: &str) -> Result<Option<Json>, Error> {
     Ok(Some(match key {
         "active" => Json::Bool(matcher.is_active()?),

@@ -68,7 +68,7 @@ test {
     _ = @import("compile/schema/json.zig");
     _ = @import("compile/schema/keywords.zig");
     _ = @import("compile/schema/metaschemas.zig");
-    _ = @import("compile/schema/spelt.zig");
+    _ = @import("compile/schema/spelled.zig");
     _ = @import("compile/schema/uri.zig");
     _ = @import("files/saved_file.zig");
     _ = @import("compile/regex/ast.zig");

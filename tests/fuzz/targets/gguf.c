@@ -1,4 +1,4 @@
-/* The head of a model, behind its first four bytes. It is refused, or libllama gets it, which refuses it here. */
+/* The head of a model, after its first four bytes. It is refused, or libllama gets it, which refuses it here. */
 #include "../llama.h"
 #include "../memory_file.h"
 

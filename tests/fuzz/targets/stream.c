@@ -304,7 +304,7 @@ static void use_sampler(input *in) {
         int32_t token = of.size > 0 && take(in) % 8 ? of.data[draw(&state) % of.size].id : (int32_t)take_below(in, N_TOKENS + 2) - 1;
         sampler->iface->accept(sampler, token);
         int step = beside != NULL ? eliza_inference_matcher_accept(beside, token) : 0;
-        if (step < 0 || step & ELIZA_STEP_REFUSED) { /* the sampler goes on without the span */
+        if (step < 0 || step & ELIZA_STEP_REFUSED) { /* the sampler continues without the span */
             eliza_inference_matcher_free(beside);
             beside = NULL;
         }

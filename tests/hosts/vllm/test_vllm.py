@@ -173,7 +173,7 @@ def test_masks_of_random_steps_with_drafts_and_rollbacks(manager: Any, tokenizer
 
 
 def is_legal(constraint: Any, end: list[int], text: list[int], drafted: list[int]) -> bool:
-    """Whether the last drafted token is, behind the others."""
+    """Whether the last drafted token is, after the others."""
     before = direct_mask(constraint, end, [*text, *drafted[:-1]])
     token = drafted[-1]
     return before is not None and bool(before.view(np.uint32)[token // 32] >> np.uint32(token % 32) & np.uint32(1))
@@ -231,7 +231,7 @@ def test_a_constraint_is_compiled_once(manager: Any) -> None:
         ({"regex": r"(a)\1"}, "back-references"),
         ({"grammar": "root ::= missing"}, "missing"),
         ({"structural_tag": '{"structures": [], "triggers": ["a"]}'}, "tags"),
-        ({"structural_tag": '{"type": "structural_tag", "format": {"type": "xml"}}'}, "not served"),
+        ({"structural_tag": '{"type": "structural_tag", "format": {"type": "xml"}}'}, "unsupported"),
     ],
 )
 def test_a_request_that_cannot_be_compiled_is_refused(manager: Any, parameters: dict[str, Any], message: str) -> None:

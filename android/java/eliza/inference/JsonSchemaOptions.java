@@ -8,7 +8,7 @@ public final class JsonSchemaOptions extends CompileOptions {
         LOOSE,
         /** Nowhere. */
         COMPACT,
-        /** One space behind each comma and colon. */
+        /** One space after each comma and colon. */
         SPACED,
         /** Anywhere. */
         ANY
@@ -65,7 +65,7 @@ public final class JsonSchemaOptions extends CompileOptions {
     /** Ignores what cannot be enforced exactly, with a warning, instead of throwing. */
     public boolean lenient;
 
-    /** Lets an integer be spelt 1.0. */
+    /** Lets an integer be spelled 1.0. */
     public boolean integerFraction;
 
     /** What $ref to other documents leads to, such as a map's get; null: there are none but the drafts' meta-schemas. */

@@ -87,7 +87,7 @@ def schema_options(usual: JsonSchemaSettings) -> Callable[[Command], Command]:
                 metavar="URI FILE",
                 help="Another document that the schema refers to; may be repeated.",
             ),
-            click.option("--integer-fraction", is_flag=True, help="Let an integer be spelt 1.0."),
+            click.option("--integer-fraction", is_flag=True, help="Let an integer be spelled 1.0."),
             click.option("--lenient", is_flag=True, help="Ignore what cannot be enforced exactly, with a warning."),
         ):
             with_settings = option(with_settings)

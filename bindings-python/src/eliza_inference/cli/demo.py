@@ -165,7 +165,7 @@ def measure_calls_in_text(model: Model, messages: list[Message], actions: list[s
 
 
 def _generate_call(stream: Stream) -> str:
-    """Stops behind the call."""
+    """Stops after the call."""
     text = ""
 
     def on_token(_token: int, piece: str) -> bool:

@@ -53,7 +53,7 @@ def allowed(console: Console, constraint: Constraint, after: str, what: str = "v
     for at, byte in enumerate(encoded):
         if Step.REFUSED in matcher.accept(byte):
             rest = encoded[at:].decode(errors="replace")
-            raise InvalidArgumentError(f"--after: at byte {at}: no {what} goes on with {rest!r}")
+            raise InvalidArgumentError(f"--after: at byte {at}: no {what} continues with {rest!r}")
     tokens = matcher.allowed()
     assert tokens is not None  # its span is open: the end has not been accepted
     line = " ".join(["may follow:", *runs([int(token) for token in tokens if token != END])])

@@ -8,7 +8,7 @@ from eliza_inference.model import Model
 from eliza_inference.vocabulary import TokenFlag, Vocabulary
 
 END = 256
-"""The token of the end, behind those of the single bytes."""
+"""The token of the end, after those of the single bytes."""
 
 
 def vocabulary_of(model_path: Path | None) -> Vocabulary:

@@ -73,7 +73,7 @@ def _check_kind(model: _Place) -> None:
         if isinstance(vocabulary.value, list):
             raise kind.error("missing; a vocabulary that is an array is of the type Unigram")
     elif kind.text() not in ("BPE", "Unigram"):
-        raise kind.error(f"{kind.value} is not served, only BPE and Unigram: its tokens have no bytes of their own")
+        raise kind.error(f"{kind.value} is unsupported, only BPE and Unigram: its tokens have no bytes of their own")
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         affix = model.key(name, "")
         if affix.value:
@@ -177,7 +177,7 @@ def _read_decoder(decoder: _Place, spelling: _Spelling) -> None:
             fused = True
         # After Fuse it works on the whole text: it takes away the space that was put before the text.
         elif kind != "Strip" or not fused:
-            raise place.error(f"the decoder {kind} is not served here: it does not give a token bytes of its own")
+            raise place.error(f"the decoder {kind} is unsupported here: it does not give a token bytes of its own")
     if spelling.byte_level and spelling.replacements:
         raise decoder.error("ByteLevel beside Replace or Metaspace is unsupported: two ways to spell a token")
 

@@ -153,7 +153,7 @@ pub fn ArrayList(comptime T: type) type {
             if (n > list.capacity - list.items.len) try list.grow(gpa, n);
         }
 
-        /// Memory behind the elements, all that there is.
+        /// Memory after the elements, all that there is.
         pub fn unusedCapacitySlice(list: *const Self) []T {
             return list.allocatedSlice()[list.items.len..];
         }

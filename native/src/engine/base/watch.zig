@@ -80,7 +80,7 @@ pub const Watch = struct {
     }
 
     fn stop(w: *Watch, reason: Reason) error{TooLarge} {
-        w.left = 0; // what goes on all the same is stopped again
+        w.left = 0; // what continues all the same is stopped again
         w.stopped = reason;
         return error.TooLarge;
     }

@@ -155,7 +155,7 @@ pub const State = union(enum) {
         return one.accept(gpa, token, timeout);
     }
 
-    /// Takes one token for good. An illegal token ends the span.
+    /// Takes one token permanently. An illegal token ends the span.
     pub fn commit(state: *State, token: i32, timeout: u32) span.Error!span.Step {
         return switch (state.*) {
             inline .token_trie, .recognizer => |*one| one.commit(token, timeout),

@@ -1,5 +1,5 @@
 //! Any context-free grammar as a language: a lexer that may end a lexeme wherever it matches, and a generalised LR
-//! parser. A position is the set of all ways to read the text (graph.zig).
+//! parser. A position is the set of every way to read the text (graph.zig).
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -139,7 +139,7 @@ pub const Ambiguous = struct {
         return if (a.limits.isEmpty()) next else try a.endToken(gpa, pool, next);
     }
 
-    /// The position behind a token, where its bytes were read.
+    /// The position after a token, where its bytes were read.
     pub fn endToken(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!Position {
         if (a.limits.isEmpty()) return at;
         var run: Run = try .init(gpa, a.how(), pool, at);
@@ -271,7 +271,7 @@ pub const Ambiguous = struct {
         }
     };
 
-    /// Leaves in the builder's words what goes on with the documents, the tokens in which one of these ends, and what goes on
+    /// Leaves in the builder's words what continues with the documents, the tokens in which one of these ends, and what continues
     /// elsewhere.
     fn findWithParts(context: *const MaskContext, tools: *Tools, parts: *Parts, scratch: *Scratch) run_module.Error!void {
         const words = scratch.builder.words;

@@ -94,7 +94,7 @@ pub const GraphKey = struct {
         return key.configurations.single == null and key.configurations.next_cell != graph.last;
     }
 
-    /// A node lies behind those below it, so that along a stack each is before all that were met: then none is looked through.
+    /// A node lies after those below it, so that along a stack each is before all that were met: then none is looked through.
     inline fn add(key: *GraphKey, node: u32) bool {
         if (node +% 1 >= key.least) return key.addMet(node);
         key.least = node +% 1;

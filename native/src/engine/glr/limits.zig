@@ -6,7 +6,7 @@
 //! A configuration whose lexeme is counted has a *count* in its state (graph.zig): the tokens so far, and how many of the
 //! limits are over. Within a token both stay, so masks depend on which limits are spent and over alone.
 //!
-//! A rule that is more than one terminal is cut off: behind the token that is its last it counts as whole, whatever it lacks.
+//! A rule that is more than one terminal is cut off: after the token that is its last it counts as whole, whatever it lacks.
 //! Two terminals that no text has stand around it in the grammar. The first is shifted, without a byte, where a lexeme may be
 //! the rule's first, and its cell has the time at which the rule is over (graph.zig), by a clock that each token advances. The
 //! second is shifted as soon as it can be, and the rule reduced. So what is below a lexeme tells which rules it is in; masks,

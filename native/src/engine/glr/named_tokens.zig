@@ -10,7 +10,7 @@ const bitmap = @import("../base/bitmap.zig");
 
 /// Immutable.
 pub const NamedTokens = struct {
-    /// Where runs of tokens begin that are taken alike, ascending from 0; each goes on to the next one.
+    /// Where runs of tokens begin that are taken alike, ascending from 0; each continues to the next one.
     starts: []const u32 = &.{},
     /// Of each run: a class, `no_class`, or `unlisted` of tokens that no list has.
     classes: []const u8 = &.{},

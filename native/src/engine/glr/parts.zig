@@ -41,7 +41,7 @@ pub const Part = struct {
     schema: JsonSchema,
     /// Null: no rule that is reached uses it.
     terminal: ?u16,
-    /// The bytes that it can begin with, that it can end with, and that something behind it can begin with: no fewer.
+    /// The bytes that it can begin with, that it can end with, and that something after it can begin with: no fewer.
     firsts: Bytes,
     lasts: Bytes,
     nexts: Bytes = .empty,
@@ -75,7 +75,7 @@ pub const Part = struct {
         return found.toOwnedSlice(gpa);
     }
 
-    /// Whether the part can end, and something come behind it, before a byte of the text but the first.
+    /// Whether the part can end, and something come after it, before a byte of the text but the first.
     pub fn canEndWithin(part: *const Part, text: []const u8) bool {
         if (text.len < 2) return false;
         for (text[0 .. text.len - 1], text[1..]) |last, next| if (part.lasts.isSet(last) and part.nexts.isSet(next)) return true;
@@ -104,7 +104,7 @@ pub const Parts = struct {
     /// That places and frames may take.
     bytes_max: usize = std.math.maxInt(usize),
 
-    /// The tokens in which a part with these bytes can end and something come behind it. Those that begin alike are
+    /// The tokens in which a part with these bytes can end and something come after it. Those that begin alike are
     /// neighbours; of twins there is one.
     const Crossing = struct { lasts: Bytes, nexts: Bytes, tokens: []const u32 };
 
@@ -215,7 +215,7 @@ pub const Parts = struct {
 
     // ---- Masks
 
-    /// Adds what goes on with the document, but for end tokens.
+    /// Adds what continues with the document, but for end tokens.
     pub fn addMask(parts: *Parts, context: *const MaskContext, pool: *Pool, place: Place, words: bitmap.Words) span.Error!void {
         const scratch = try parts.scratches.take();
         defer parts.scratches.giveBack(scratch);

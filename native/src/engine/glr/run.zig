@@ -28,7 +28,7 @@ const parts_module = @import("parts.zig");
 const Parts = parts_module.Parts;
 const Place = parts_module.Place;
 
-/// Why a run cannot go on.
+/// Why a run cannot continue.
 pub const Error = span.Error;
 
 /// The most configurations of a position.
@@ -47,10 +47,10 @@ const kept_max = 1 << 22;
 pub const Lexing = enum(u32) {
     /// Wherever it matches.
     any,
-    /// Where it cannot go on, whatever the parser could take; of the terminals that match, the first that the parser can take
+    /// Where it cannot continue, whatever the parser could take; of the terminals that match, the first that the parser can take
     /// is it.
     longest,
-    /// Where no terminal that the parser could take goes on, and before what nothing could separate from it. All terminals
+    /// Where no terminal that the parser could take continues, and before what nothing could separate from it. All terminals
     /// that match are followed.
     contextual,
 };
@@ -98,7 +98,7 @@ pub const Run = struct {
     ended_stacks: ArrayList(u32) = .empty,
     /// From a lexer state and a stack to an index of `inseparable`.
     of_pending: NumberMap = .{},
-    /// [i * width]: the terminals that may begin although the pending lexeme can go on.
+    /// [i * width]: the terminals that may begin although the pending lexeme can continue.
     inseparable: ArrayList(u64) = .empty,
     /// From a stack to the index of its range of `around`.
     of_around: NumberMap = .{},
@@ -290,7 +290,7 @@ pub const Run = struct {
         return true;
     }
 
-    /// The set after a byte; `empty` if no text goes on so.
+    /// The set after a byte; `empty` if no text continues so.
     pub fn step(r: *Run, set: u32, byte: u8) Error!u32 {
         if (r.ends_anywhere) return r.stepAnywhere(set, byte);
         const lexer = &r.program.lexer;
@@ -360,7 +360,7 @@ pub const Run = struct {
         };
     }
 
-    /// Whether a pending lexeme goes on with the byte, for all that the lexer knows.
+    /// Whether a pending lexeme continues with the byte, for all that the lexer knows.
     inline fn mayGoOn(r: *const Run, set: u32, byte: u8) bool {
         const lexer = &r.program.lexer;
         for (r.of(set)) |one| if (one.state != nothing_pending and lexer.next(@intCast(one.state), byte) != dfa.dead) return true;
@@ -573,7 +573,7 @@ pub const Run = struct {
         if (state != dfa.dead and r.mayBegin(stack, state, limit)) try r.found.append(r.gpa, .{ .state = state, .stack = stack });
         try r.beginApart(stack, byte, limit);
         for (try r.stacksAround(stack)) |one| {
-            // What is skipped begins before the rule does.
+            // What is ignored begins before the rule does.
             const is_viable = program_module.intersects(r.viableOf(one), r.program.reachSet(r.program.lexer.reaches[state]));
             if (is_viable and r.mayBegin(one, state, limit)) try r.found.append(r.gpa, .{ .state = state, .stack = one });
             try r.beginApart(one, byte, limit);
@@ -645,9 +645,9 @@ pub const Run = struct {
 
     const Share = enum { none, some, all };
 
-    /// Of how many of a part's first bytes the lexeme goes on with.
+    /// Of how many of a part's first bytes the lexeme continues with.
     fn goesOnInto(r: *const Run, one: Configuration, part: *const parts_module.Part) Share {
-        // Nothing that can follow a text goes on with it.
+        // Nothing that can follow a text continues with it.
         if (one.state == nothing_pending or graph.isText(one.state) or r.endsLazily(one)) return .none;
         var n: usize = 0;
         var firsts = part.firsts.iterator(.{});
@@ -667,7 +667,7 @@ pub const Run = struct {
         return !try r.isSeparated(stack, limit) and part.isAmong(r.inseparable.items[limit * r.program.width ..]);
     }
 
-    /// Adds to the set the parts that the lexeme goes on with whatever they begin with.
+    /// Adds to the set the parts that the lexeme continues with whatever they begin with.
     fn addInseparableParts(r: *const Run, one: Configuration, set: []u64) void {
         const parts = r.parts orelse return;
         for (parts.list) |*part| {
@@ -685,7 +685,7 @@ pub const Run = struct {
         return program_module.intersects(r.viableOf(stack), set);
     }
 
-    /// Whether a lexeme goes on where the lexer goes.
+    /// Whether a lexeme continues where the lexer goes.
     inline fn goesOn(r: *const Run, one: Configuration, next: u16) bool {
         if (graph.isCounted(one.state)) return r.goesOnCounted(one, next);
         const reaches = r.program.lexer.reaches;
@@ -707,7 +707,7 @@ pub const Run = struct {
         return false;
     }
 
-    /// Behind a byte that leads the lexer to `next`. If the lexeme matches what is spent, that is over.
+    /// After a byte that leads the lexer to `next`. If the lexeme matches what is spent, that is over.
     inline fn stateBehind(r: *const Run, one: Configuration, next: u16) u32 {
         if (!graph.isCounted(one.state)) return next;
         const count = r.limits.countOf(one.state);
@@ -722,7 +722,7 @@ pub const Run = struct {
         return graph.isCounted(one.state) and r.limits.isOver(terminal, r.limits.countOf(one.state));
     }
 
-    /// The set behind a token.
+    /// The set after a token.
     pub fn endToken(r: *Run, set: u32) Error!u32 {
         r.clock +%= 1;
         r.found.clearRetainingCapacity();
@@ -882,7 +882,7 @@ pub const Run = struct {
         return r.canReach(stack, r.limits.lexerState(state));
     }
 
-    /// A lexeme that is the rule's is gone with it; what is being skipped goes on.
+    /// A lexeme that is the rule's is gone with it; what is being skipped continues.
     fn stateBehindRule(r: *const Run, state: u32, within: u32) u32 {
         if (state == nothing_pending or isApart(state)) return nothing_pending;
         const lexer_state = r.limits.lexerState(state);
@@ -913,7 +913,7 @@ pub const Run = struct {
         return is_timed;
     }
 
-    /// Nothing is skipped between where a rule with a limit begins and its first lexeme.
+    /// Nothing is ignored between where a rule with a limit begins and its first lexeme.
     fn skipsOf(r: *const Run, stack: u32) []const u64 {
         const node = r.stacks.items[stack].node;
         if (node == graph.root) return r.program.first_skip;
@@ -926,7 +926,7 @@ pub const Run = struct {
         return graph.timeOf(graph.cellStateOf(r.pool, node)) != null;
     }
 
-    /// Whether a lazy terminal that the parser can take matches: then the lexeme is that, and does not go on.
+    /// Whether a lazy terminal that the parser can take matches: then the lexeme is that, and does not continue.
     fn endsLazily(r: *const Run, one: Configuration) bool {
         if (r.lexing == .longest) return false;
         for (r.program.lexer.matchList(r.limits.lexerState(one.state))) |terminal| {
@@ -983,8 +983,8 @@ pub const Run = struct {
         }
     }
 
-    /// The terminals that may begin although the pending lexeme can go on, since nothing could separate them from it: it
-    /// goes on with each byte that they can begin with. Null if there are none, or something skipped can come in between,
+    /// The terminals that may begin although the pending lexeme can continue, since nothing could separate them from it: it
+    /// continues with each byte that they can begin with. Null if there are none, or something skipped can come in between,
     /// whatever the lexeme is; otherwise `isSeparated` tells.
     fn inseparableFrom(r: *Run, one: Configuration) Error!?u32 {
         const state = r.limits.lexerState(one.state);
@@ -1021,12 +1021,12 @@ pub const Run = struct {
         return false;
     }
 
-    /// Whether separators are terminals to the parser. Then nothing is skipped.
+    /// Whether separators are terminals to the parser. Then nothing is ignored.
     fn seesSeparators(r: *const Run) bool {
         return !program_module.intersects(r.program.skip, r.program.separators) and program_module.count(r.program.separators) > 0;
     }
 
-    /// Whether a separator that is not in a set can come, and behind it or at once each terminal of another.
+    /// Whether a separator that is not in a set can come, and after it or at once each terminal of another.
     fn isSeparatedFromAll(r: *const Run, set: []const u64, following: []const u64) bool {
         const p = r.program;
         var buffer: Terminals = undefined;
@@ -1037,7 +1037,7 @@ pub const Run = struct {
         return true;
     }
 
-    /// Whether a separator that is not in the set of `limit` can come on a stack, and behind it or at once a terminal, or the
+    /// Whether a separator that is not in the set of `limit` can come on a stack, and after it or at once a terminal, or the
     /// end.
     fn isSeparated(r: *Run, stack: u32, limit: u32) Error!bool {
         if (limit == unlimited) return false;
@@ -1056,7 +1056,7 @@ pub const Run = struct {
         return false;
     }
 
-    /// Whether the parser can take such a separator, and behind that a terminal, or the end.
+    /// Whether the parser can take such a separator, and after that a terminal, or the end.
     fn isSeparatedBySeen(r: *Run, stack: u32, limit: u32) Error!bool {
         const p = r.program;
         var row: usize = 0;

@@ -1,5 +1,5 @@
 //! What mask/walk.zig walks an ambiguous grammar with: sets of configurations, as an automaton that is made as the
-//! walk goes on.
+//! walk continues.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -92,7 +92,7 @@ pub const Walker = struct {
         try w.grow();
     }
 
-    /// Adds those of some tokens that go on from a set. Tokens that begin alike are neighbours.
+    /// Adds those of some tokens that continue from a set. Tokens that begin alike are neighbours.
     pub fn addAll(w: *Walker, set: u32, some: []const u32, tokens: *const Tokens, words: []u32) Allocator.Error!void {
         try w.moveTo(set);
         defer w.popBytes(w.depth);
@@ -125,7 +125,7 @@ pub const Walker = struct {
         return total;
     }
 
-    /// Adds the tokens of the trie that go on from the set.
+    /// Adds the tokens of the trie that continue from the set.
     pub fn addTree(w: *Walker, trie: *const ByteTrie, spans: *Spans, words: bitmap.Words) run_module.Error!void {
         std.debug.assert(w.depth == 0);
         const span_min: u32 = @intCast(std.math.clamp(trie.nodes.len / span_share, span_least, span_most));

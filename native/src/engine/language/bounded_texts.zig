@@ -1,7 +1,7 @@
 //! Texts of regular expressions with a bounded number of characters, such as strings with `maxLength`: whole texts, or
 //! terminals of a grammar. A bound costs no states: beside the state of an automaton that knows nothing of it there is the
 //! number of characters so far. Of each state it is known with how many more a text can end (`Lengths`), so what could not end
-//! within the bounds goes on no further, and there is no dead end.
+//! within the bounds continues no further, and there is no dead end.
 //!
 //! Masks far from the bounds do not depend on the number: it is left out of the keys of masks, and nothing is counted where
 //! such a mask is computed.
@@ -177,7 +177,7 @@ pub const BoundedTexts = struct {
         return t.next(t.initial(text), byte);
     }
 
-    /// After a byte; null if no text goes on so.
+    /// After a byte; null if no text continues so.
     pub fn next(t: *const BoundedTexts, at: u32, byte: u8) ?u32 {
         const state = t.dfa.next(t.dfaState(at), byte);
         if (state == dfa_module.dead) return null;

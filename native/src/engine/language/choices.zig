@@ -114,7 +114,7 @@ pub const Choices = struct {
     pub fn isSound(c: *const Choices, _: *const MaskContext) Allocator.Error!bool {
         const n = c.bytes.len;
         if (n == 0 or n >= std.math.maxInt(u32) or c.first_child.len != n + 1 or c.ends.len != n / 32 + 1) return false;
-        // Children come behind their parent, so that no text is without an end.
+        // Children come after their parent, so that never matches without an end.
         var is_sound = c.first_child[0] == 1 and c.first_child[n] == n;
         for (c.first_child[0..n], c.first_child[1..], 0..) |from, to, node| {
             is_sound = is_sound and from > node and from <= to;

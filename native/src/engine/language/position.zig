@@ -50,7 +50,7 @@ pub const Node = extern struct {
     state: u32,
 };
 
-/// The nodes of all stacks of one text. Belongs to one thread. A node stands behind its parent.
+/// The nodes of all stacks of one text. Belongs to one thread. A node stands after its parent.
 pub const Pool = struct {
     nodes: ArrayList(Node) = .empty,
     /// What operations on the text may take.

@@ -11,7 +11,7 @@ const Program = program_module.Program;
 const signature = @import("signature.zig");
 const Table = signature.Table;
 
-/// First classes come in at most so many shards of 64: there are 256 bytes.
+/// First classes come in at most that many shards of 64: there are 256 bytes.
 pub const shards_max = 4;
 
 /// Steps back from states to those before them. More are tables that no grammar has: some tenths of a second.

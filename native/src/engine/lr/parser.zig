@@ -83,7 +83,7 @@ pub fn Parser(comptime width: usize) type {
             return level.set;
         }
 
-        /// Works level by level: what a chain does not shift goes on to the stacks that it reduces to. The last waiting
+        /// Works level by level: what a chain does not shift continues to the stacks that it reduces to. The last waiting
         /// level replaces one that shifts nothing, so that few wait, however deep the stack is. `levels` has room for
         /// one more.
         fn viableReduced(p: *P, stack: Stack, wanted: *const Set) Error!Set {

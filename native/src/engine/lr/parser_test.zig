@@ -120,7 +120,7 @@ test "one terminal at a time: the same, and looked at as deep" {
     };
 }
 
-test "the pending lexeme ends as what the stack takes, or is skipped" {
+test "the pending lexeme ends as what the stack takes, or is ignored" {
     var pool: Pool = .{};
     defer pool.nodes.deinit(gpa);
     var parser: Parser = .{ .gpa = gpa, .program = &brackets.program, .pool = &pool };

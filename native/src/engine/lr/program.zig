@@ -54,7 +54,7 @@ pub const Program = struct {
     /// These, and terminals that can come between any two others although the parser sees them (only for glr).
     separators: []const u64,
     /// [separator * width], by terminal: the terminals that it can stand before, as far as its texts tell
-    /// (shell/compile/lr/separators.zig). Empty, unless lexemes are read by place.
+    /// (shell/compile/lr/separators.zig). Empty, unless lexemes are read with contextual lexing.
     parted: []const u64,
     /// Those that are skipped and may also come before the first lexeme (only for glr: elsewhere all may).
     first_skip: []const u64,

@@ -51,7 +51,7 @@ pub fn Selector(comptime width: usize) type {
         const depends = std.math.maxInt(u32);
         /// Grammars with more terminals are rare, and not worth a second copy of the code.
         const keeps_statics = width == program_module.set_widths[0];
-        /// With so many statics, or groups in them, further ones are found anew each time.
+        /// With so many statics, or groups in them, further ones are found again each time.
         const known_max = 1 << 16;
         const groups_max = 1 << 20;
 

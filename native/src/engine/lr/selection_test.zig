@@ -40,7 +40,7 @@ const cases = [_]Case{
         .legal = &.{ 0, 2, 3, 4, 5, 7, 8, 10, 11, 12 },
         .least_depth = 2,
     },
-    // `x` is pending: it may go on, or as many brackets be closed as are open.
+    // `x` is pending: it may continue, or as many brackets be closed as are open.
     .{ .pending = lexer.x, .stack = &.{state.start}, .legal = &.{ 2, 3, 7, end_token }, .can_stop = true, .least_depth = 0 },
     .{ .pending = lexer.x, .stack = &.{ state.start, state.open }, .legal = &.{ 1, 2, 3, 5, 7 }, .least_depth = 0 },
     .{

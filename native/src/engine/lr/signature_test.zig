@@ -51,7 +51,7 @@ test "tokens stand by the lexemes that end in them and by the one that is pendin
     defer f.destroy();
     var table = try signature.buildRestart(gpa, f.source(), 0);
     defer table.deinit(gpa);
-    try expectTokens(&.{ 0, 10, 12 }, &table, &.{}, lexer.open); // `(` twice, and behind a space, which is left out
+    try expectTokens(&.{ 0, 10, 12 }, &table, &.{}, lexer.open); // `(` twice, and after a space, which is left out
     try expectTokens(&.{1}, &table, &.{}, lexer.close);
     try expectTokens(&.{ 2, 7 }, &table, &.{}, lexer.x); // `x` and `xx`
     try expectTokens(&.{3}, &table, &.{}, lexer.space);
@@ -64,7 +64,7 @@ test "tokens stand by the lexemes that end in them and by the one that is pendin
     var n: usize = 0;
     for (table.groups) |group| n += group.n_tokens;
     try std.testing.expectEqual(brackets.end_token - 2, n);
-    // What decides at the root: which lexemes may be pending, or end and go on.
+    // What decides at the root: which lexemes may be pending, or end and continue.
     const all = brackets.setOf(&.{ brackets.open, brackets.close, brackets.x, brackets.space });
     try std.testing.expectEqualSlices(u64, &all, table.interests[0..2]);
     try expectOrdered(&table);
@@ -90,7 +90,7 @@ fn expectOrdered(table: *const Table) !void {
     }
 }
 
-test "a continuation has the tokens whose first byte goes on" {
+test "a continuation has the tokens whose first byte continues" {
     const f: *brackets.Fixture = try .create(brackets.vocabulary);
     defer f.destroy();
     var table = try signature.buildContinuation(gpa, f.source(), lexer.x);

@@ -12,7 +12,7 @@ const MaskCache = cache.MaskCache;
 const States = struct {
     left: []const u32,
 
-    /// Behind the last state comes one that is in no key.
+    /// After the last state comes one that is in no key.
     pub fn next(states: *States) u32 {
         if (states.left.len == 0) return std.math.maxInt(u31);
         defer states.left = states.left[1..];

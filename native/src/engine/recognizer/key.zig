@@ -27,11 +27,11 @@
 //!   have masks from both; of two keys that lie on one way, the cache then keeps the first.
 //!
 //!   Stacks that end are not taken for longer ones. No transition leads to the initial state, so it stands
-//!   at the bottom and nowhere else: a key that goes down to it ends with it. A look-up that goes on below
+//!   at the bottom and nowhere else: a key that goes down to it ends with it. A look-up that continues below
 //!   the bottom is given `below_bottom`, which is no state and in no key.
 //!
 //! Keys are no longer than `key_max` of the cache. A longer one is not cut, since others would begin with it:
-//! its mask is computed anew each time.
+//! its mask is computed again each time.
 //!
 //! shell/compile/masks_test.zig tests all of this with random grammars.
 

@@ -95,7 +95,7 @@ pub const Language = union(enum) {
         };
     }
 
-    /// Drops that. No position of it is in use or known, but for the initial one, which is asked for anew.
+    /// Drops that. No position of it is in use or known, but for the initial one, which is asked for again.
     pub fn forget(language: *Language, gpa: Allocator) void {
         switch (language.*) {
             inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "forget")) one.forget(gpa),
@@ -142,7 +142,7 @@ pub const Language = union(enum) {
         };
     }
 
-    /// The position behind a token whose bytes `advance` has read one after another: as `advanceToken` gives it.
+    /// The position after a token whose bytes `advance` has read one after another: as `advanceToken` gives it.
     pub fn endToken(language: *const Language, gpa: Allocator, pool: *Pool, at: Position) span.Error!Position {
         return switch (language.*) {
             .ambiguous => |*ambiguous| ambiguous.endToken(gpa, pool, at),

@@ -27,12 +27,12 @@ pub const PartedState = struct {
     text: RecognizerState,
     said: Said = .{},
     /// What the texts of parts spell, one after another.
-    spelt: ArrayList(u8) = .empty,
+    spelled: ArrayList(u8) = .empty,
 
     /// A plain value: a copy of it is a checkpoint.
     pub const Checkpoint = struct { span: Span, text: recognizer_state.SpanState, said: Said };
 
-    /// Places in `spelt`.
+    /// Places in `spelled`.
     const Said = struct {
         /// Where the text of the open part begins, and how far it goes.
         start: usize = 0,
@@ -67,23 +67,23 @@ pub const PartedState = struct {
     pub fn deinit(s: *PartedState) void {
         s.text.deinit();
         for (s.parted.parts) |part| part.recognizer.end();
-        s.spelt.deinit(s.gpa);
+        s.spelled.deinit(s.gpa);
         s.parted.release();
     }
 
     pub fn clone(s: *const PartedState) Allocator.Error!PartedState {
-        var spelt = try s.spelt.clone(s.gpa);
-        errdefer spelt.deinit(s.gpa);
+        var spelled = try s.spelled.clone(s.gpa);
+        errdefer spelled.deinit(s.gpa);
         const text = try s.text.clone();
         for (s.parted.parts) |part| part.recognizer.beginAnother();
-        return .{ .gpa = s.gpa, .parted = s.parted.retain(), .span = s.span, .text = text, .said = s.said, .spelt = spelt };
+        return .{ .gpa = s.gpa, .parted = s.parted.retain(), .span = s.span, .text = text, .said = s.said, .spelled = spelled };
     }
 
     pub fn reset(s: *PartedState) void {
         s.span = .init(s.parted.trie);
         s.text.reset();
         s.said = .{};
-        s.spelt.clearRetainingCapacity();
+        s.spelled.clearRetainingCapacity();
         s.enter();
     }
 
@@ -94,7 +94,7 @@ pub const PartedState = struct {
     pub fn restore(s: *PartedState, to: Checkpoint) void {
         s.span = to.span;
         s.said = to.said;
-        s.spelt.shrinkRetainingCapacity(to.said.end);
+        s.spelled.shrinkRetainingCapacity(to.said.end);
         if (s.openPart()) |part| s.text.turnTo(part.recognizer, &part.ends);
         s.text.restore(to.text);
     }
@@ -106,13 +106,13 @@ pub const PartedState = struct {
             s.text.compactStacks(stacks);
         }
         const needed = if (history.len > 0) history[0].said.last.start else s.said.last.start;
-        if (needed > spelt_min and needed > s.spelt.items.len / 2) s.dropSpelt(needed, history);
+        if (needed > spelt_min and needed > s.spelled.items.len / 2) s.dropSpelt(needed, history);
     }
 
     fn dropSpelt(s: *PartedState, n: usize, history: []Checkpoint) void {
-        const kept = s.spelt.items[n..];
-        std.mem.copyForwards(u8, s.spelt.items[0..kept.len], kept);
-        s.spelt.shrinkRetainingCapacity(kept.len);
+        const kept = s.spelled.items[n..];
+        std.mem.copyForwards(u8, s.spelled.items[0..kept.len], kept);
+        s.spelled.shrinkRetainingCapacity(kept.len);
         s.said.moveBack(n);
         for (history) |*one| one.said.moveBack(n);
     }
@@ -149,7 +149,7 @@ pub const PartedState = struct {
         const span = &s.span;
         const trie = s.parted.trie;
         const bytes = part.recognizer.vocabulary.tokens.bytesOf(@intCast(token));
-        try s.spelt.ensureUnusedCapacity(s.gpa, bytes.len);
+        try s.spelled.ensureUnusedCapacity(s.gpa, bytes.len);
         const step = try s.text.accept(token, 0, .refuse);
         if (step.refused) {
             if (illegal == .refuse) return step;
@@ -163,8 +163,8 @@ pub const PartedState = struct {
         }
         const has_end = part.ends.tokens.len > 0;
         if (!step.span_ended or !has_end) {
-            s.spelt.appendSliceAssumeCapacity(bytes);
-            s.said.end = s.spelt.items.len;
+            s.spelled.appendSliceAssumeCapacity(bytes);
+            s.said.end = s.spelled.items.len;
         }
         span.tokens += 1;
         if (step.span_ended or has_end and try s.text.cannotContinue()) {
@@ -215,10 +215,10 @@ pub const PartedState = struct {
         return s.span.report(if (legal) |tokens| tokens.len() else null, try s.canStop());
     }
 
-    /// The text of a part is told when its span has ended: before, it may still go on.
+    /// The text of a part is told when its span has ended: before, it may still continue.
     pub fn leafName(s: *const PartedState) ?[]const u8 {
         const leaf = s.span.leaf() orelse return null;
-        if (leaf.index == Leaf.text) return s.spelt.items[s.said.last.start..s.said.last.end];
+        if (leaf.index == Leaf.text) return s.spelled.items[s.said.last.start..s.said.last.end];
         return s.parted.trie.leafName(leaf.descriptor, leaf.index);
     }
 
@@ -228,7 +228,7 @@ pub const PartedState = struct {
 
     pub fn usage(s: *const PartedState) Usage {
         var all = s.text.usage();
-        all.retained += s.spelt.capacity;
+        all.retained += s.spelled.capacity;
         return all;
     }
 
@@ -249,7 +249,7 @@ pub const PartedState = struct {
     fn enter(s: *PartedState) void {
         const part = s.openPart() orelse return s.text.restore(idle);
         s.text.turnTo(part.recognizer, &part.ends);
-        const end = s.spelt.items.len;
+        const end = s.spelled.items.len;
         s.said.start = end;
         s.said.end = end;
         const is_told = if (s.span.ended_with) |leaf| leaf.index == Leaf.text else false;

@@ -1,5 +1,5 @@
 //! The tokens that may come while the end of a prompt, which was taken back, is spelled again, and the text begins
-//! behind it ("token healing", as guidance and llguidance have it).
+//! after it ("token healing", as guidance and llguidance have it).
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -10,7 +10,7 @@ const Mask = @import("../mask/mask.zig").Mask;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const Recognizer = @import("recognizer.zig").Recognizer;
 
-/// Computes `scratch.mask`: the tokens that `left` begins with, and those that begin with `left` and go on with what the
+/// Computes `scratch.mask`: the tokens that `left` begins with, and those that begin with `left` and continue with what the
 /// language takes at `at`. Walks all tokens that begin with `left`; their masks are not cached, since there are few.
 pub fn computeMask(r: *Recognizer, pool: *Pool, at: Position, left: []const u8, scratch: *Scratch) span.Error!*const Mask {
     const n_nodes = pool.nodes.items.len;

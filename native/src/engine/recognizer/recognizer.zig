@@ -42,7 +42,7 @@ const grown_max = 1 << 20;
 /// Reference-counted. Any thread may use it; matchers bring their own pool.
 pub const Recognizer = struct {
     references: std.atomic.Value(u32) = .init(1),
-    /// Texts that go on: states that hold positions and masks.
+    /// Texts that continue: states that hold positions and masks.
     texts: std.atomic.Value(u32) = .init(0),
     /// Held while the first of them begins.
     beginning: Mutex = .{},
@@ -118,7 +118,7 @@ pub const Recognizer = struct {
         r.gpa.destroy(r);
     }
 
-    /// A text begins. If none goes on, and those before have left more than is to be kept, that is dropped, and the masks
+    /// A text begins. If none continues, and those before have left more than is to be kept, that is dropped, and the masks
     /// with it, which are found by positions. Until `end`.
     pub fn begin(r: *Recognizer) void {
         r.beginning.lock();
@@ -130,7 +130,7 @@ pub const Recognizer = struct {
         r.beginAnother();
     }
 
-    /// The same while another goes on.
+    /// The same while another continues.
     pub fn beginAnother(r: *Recognizer) void {
         _ = r.texts.fetchAdd(1, .monotonic);
     }

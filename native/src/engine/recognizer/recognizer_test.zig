@@ -77,7 +77,7 @@ test "a span ends with an end token where the text is complete, and nowhere else
     try std.testing.expectEqualSlices(i32, &.{ 0, 2, 3, 4, 7, 10, 11, 12 }, (try s.allowed()).?.list);
 }
 
-test "other tokens may end the span, or none: then what does not go on does" {
+test "other tokens may end the span, or none: then what does not continue does" {
     const r = try createBrackets(gpa, mask_bytes_max);
     defer r.release();
     var s: RecognizerState = .init(gpa, r, .{ .end = &.{two_open} });

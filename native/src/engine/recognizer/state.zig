@@ -1,5 +1,5 @@
 //! The state of one text in a recognizer: the position, the stacks, and the span that is open as long as the
-//! text goes on. constraint/kinds.zig says what each operation promises.
+//! text continues. constraint/kinds.zig says what each operation promises.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -117,8 +117,8 @@ pub const RecognizerState = struct {
         return s;
     }
 
-    /// Goes on with a text of another recognizer for the same vocabulary, from its start. Texts before it can be
-    /// gone back to as long as their recognizers have one that goes on.
+    /// Continues with a text of another recognizer for the same vocabulary, from its start. Texts before it can be
+    /// gone back to as long as their recognizers have one that continues.
     pub fn turnTo(s: *RecognizerState, recognizer: *Recognizer, ends: *const Ends) void {
         if (recognizer != s.recognizer) {
             _ = recognizer.retain();

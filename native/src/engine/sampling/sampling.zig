@@ -263,7 +263,7 @@ const Nucleus = struct {
     }
 };
 
-/// A maximum heap of indices (Williams 1964). Popped indices gather behind the heap, the last one first.
+/// A maximum heap of indices (Williams 1964). Popped indices gather after the heap, the last one first.
 const Heap = struct {
     indices: []u32,
     len: usize,

@@ -70,7 +70,7 @@ const search_max = 1 << 14;
 /// Extra keys that are told one by one, where they may be too few.
 const extra_keys_max = 1 << 10;
 
-/// The text of a key that stands for any: no key is spelt so.
+/// The text of a key that stands for any: no key is spelled so.
 pub const no_key = "\"";
 
 pub const Alternatives = struct {
@@ -125,7 +125,7 @@ pub const Alternatives = struct {
     work_left: u32 = work_max,
     /// Of the present operation.
     watch: ?*Watch = null,
-    /// By progress and known key, where exceptions are missing: of `forks`, the ways to go on.
+    /// By progress and known key, where exceptions are missing: of `forks`, the ways to continue.
     members: NumberMap = .{},
     forks: ArrayList([]const Next) = .empty,
     /// By progress and extra key: of `extra_automata`, if it may come.
@@ -422,12 +422,12 @@ pub const Alternatives = struct {
     fn makeEqual(a: *Alternatives, plan: *ObjectPlan, value: ValueId) Error!void {
         const members = try a.arena.allocator().alloc(ObjectPlan.Equal, a.values.count(value, .object).?);
         for (members, 0..) |*member, i| {
-            const spelt = a.values.keyAt(value, @intCast(i));
-            const content = try a.contentOf(spelt);
+            const spelled = a.values.keyAt(value, @intCast(i));
+            const content = try a.contentOf(spelled);
             const key = for (plan.named) |key| {
                 if (std.mem.eql(u8, a.schema.keys[key], content)) break key;
-            } else @as(u32, @intCast(a.schema.keys.len)) + spelt;
-            member.* = .{ .key = key, .set = try a.only(a.values.memberOf(value, spelt).?) };
+            } else @as(u32, @intCast(a.schema.keys.len)) + spelled;
+            member.* = .{ .key = key, .set = try a.only(a.values.memberOf(value, spelled).?) };
         }
         plan.equal = members;
         const n: u32 = @intCast(members.len);
@@ -672,7 +672,7 @@ pub const Alternatives = struct {
 
     pub const Next = plan_module.Next;
 
-    /// The ways in which the array can go on with an item, so that it can be completed.
+    /// The ways in which the array can continue with an item, so that it can be completed.
     pub fn addItems(a: *Alternatives, plan: *const ArrayPlan, progress: u32, gpa: Allocator, forks: *ArrayList(Next)) Error!void {
         if (plan.asksForValues()) return forks.appendSlice(gpa, try a.otherItems(plan, progress));
         for (0..plan.nOptions()) |options| {
@@ -705,7 +705,7 @@ pub const Alternatives = struct {
         try found.append(a.arena.allocator(), .{ .progress = next.progress, .goal = limited.goal, .avoid = limited.avoid });
     }
 
-    /// The next item, whatever comes behind it and whatever its value must not be.
+    /// The next item, whatever comes after it and whatever its value must not be.
     pub fn anyItem(a: *Alternatives, plan: *const ArrayPlan, progress: u32, options: u32) Error!?Next {
         var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
@@ -723,7 +723,7 @@ pub const Alternatives = struct {
         return plan.accepts(a.progresses.get(progress)[1..]);
     }
 
-    /// The progress behind an item or a member of which the value is known now, from that of its `Next`. Null if it may
+    /// The progress after an item or a member of which the value is known now, from that of its `Next`. Null if it may
     /// not have it.
     pub fn behindValue(a: *Alternatives, progress: u32, value: ValueId) Error!?u32 {
         return unique.behindValue(a, progress, value);
@@ -747,7 +747,7 @@ pub const Alternatives = struct {
     fn canFinishArray(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error!bool {
         if (plan.is_unique) return unique.canFinish(a, plan, progress);
         if (repeats.mustStill(a, progress)) return repeats.canFinish(a, plan, progress);
-        // Breadth first over what progress there is; long arrays of like items go on with a count alone.
+        // Breadth first over what progress there is; long arrays of like items continue with a count alone.
         var seen: NumberMap = .{};
         defer seen.deinit(a.gpa);
         var todo: ArrayList(u32) = .empty;
@@ -801,7 +801,7 @@ pub const Alternatives = struct {
             .key = key,
             .matched = try plan.matchedBy(a.arena.allocator(), a.schema, content),
             .goal = undefined,
-            .spelt = (try spelling.quoted(a.arena.allocator(), content))[1..],
+            .spelled = (try spelling.quoted(a.arena.allocator(), content))[1..],
             .is_required = plan.isRequired(key),
             .possible = 0,
             .certain = 0,
@@ -827,7 +827,7 @@ pub const Alternatives = struct {
         for (members) |member| {
             if (member.key < a.schema.keys.len) continue;
             const known = try a.knownKey(plan, member.key) orelse return null;
-            const quoted = try std.mem.concat(arena, u8, &.{ "\"", known.spelt });
+            const quoted = try std.mem.concat(arena, u8, &.{ "\"", known.spelled });
             const names = try arena.create(Conjunction);
             names.* = .{ .class = .string, .among = try arena.dupe(u32, &.{try a.only(try a.text(quoted))}) };
             try extras.append(arena, .{
@@ -847,8 +847,8 @@ pub const Alternatives = struct {
     fn isNamed(a: *Alternatives, node: schema_module.NodeId, content: []const u8, negated: bool) Error!bool {
         var literals = [_]Literal{.{ .node = @intCast(node), .negated = negated }};
         const goal = try a.goals.goal(&literals);
-        const spelt = try spelling.quoted(a.arena.allocator(), content);
-        for (try a.goals.expand(goal, .string, a.watch)) |*one| if (try a.holds(one, spelt)) return true;
+        const spelled = try spelling.quoted(a.arena.allocator(), content);
+        for (try a.goals.expand(goal, .string, a.watch)) |*one| if (try a.holds(one, spelled)) return true;
         return false;
     }
 
@@ -970,7 +970,7 @@ pub const Alternatives = struct {
                     .key = extra.key,
                     .matched = extra.matched,
                     .goal = extra.goal,
-                    .spelt = (try spelling.quoted(arena, content))[1..],
+                    .spelled = (try spelling.quoted(arena, content))[1..],
                     .is_required = false,
                     .possible = extra.possible,
                     .certain = extra.certain,
@@ -1055,7 +1055,7 @@ pub const Alternatives = struct {
             return r.fits(0, r.n_required) and r.at.count +| r.n_known +| r.n_extra >= r.plan.count.min;
         }
 
-        /// Whether it can be behind a known key.
+        /// Whether it can be after a known key.
         fn hasKnown(r: *const Room, known: u32) bool {
             if (!r.plan.isNext(r.at.next, r.seen, known)) return false;
             if (!r.fits(1, r.n_required - @intFromBool(r.plan.known[known].is_required))) return false;
@@ -1064,7 +1064,7 @@ pub const Alternatives = struct {
             return r.at.count +| (r.n_known - n_passed) +| r.n_extra >= r.plan.count.min;
         }
 
-        /// Whether it can be behind an extra key.
+        /// Whether it can be after an extra key.
         fn hasExtra(r: *const Room) bool {
             if (r.plan.n_required_from[r.at.next] > 0 or r.n_extra == 0 or !r.fits(1, r.n_required)) return false;
             const n_passed = r.plan.n_ordered - r.at.next;
@@ -1081,7 +1081,7 @@ pub const Alternatives = struct {
         return a.sets.list(gpa, a.objectProgress(progress).came, texts);
     }
 
-    /// The ways in which the object can go on behind a known key, found once. Lent.
+    /// The ways in which the object can continue after a known key, found once. Lent.
     fn knownMembers(a: *Alternatives, plan: *const ObjectPlan, progress: u32, known: u32) Error![]const Next {
         const key = @as(u64, progress) << 32 | known;
         if (a.members.get(key)) |found| return a.forks.items[found];
@@ -1131,7 +1131,7 @@ pub const Alternatives = struct {
         } else if (at.exceptions == plan.exceptions_all) {
             const room: Room = .of(a, plan, at);
             if (!room.hasExtra()) return null;
-            // What is behind such a member does not depend on its text. This one is no key's, so that it has not come.
+            // What is after such a member does not depend on its text. This one is no key's, so that it has not come.
         } else if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text(no_key) } })) return null;
         // Where there are infinitely many at each place, those that may not come are refused at their end.
         const any = try a.extraWithout(plan, at.alternative, extra, Sets.none);
@@ -1206,12 +1206,12 @@ pub const Alternatives = struct {
 
     /// As it stands in a text.
     pub fn keyText(a: *Alternatives, known: *const Known) Allocator.Error!u32 {
-        return a.text(known.spelt[0 .. known.spelt.len - 1]);
+        return a.text(known.spelled[0 .. known.spelled.len - 1]);
     }
 
     // ----
 
-    /// The ways in which the object can go on behind a member, each with the goal of its value.
+    /// The ways in which the object can continue after a member, each with the goal of its value.
     pub fn addMembers(
         a: *Alternatives,
         plan: *const ObjectPlan,
@@ -1258,11 +1258,11 @@ pub const Alternatives = struct {
             },
         }
         if (at.avoided.set != Sets.none) {
-            const spelt = switch (which) {
+            const spelled = switch (which) {
                 .known => |i| try a.keyText(&plan.known[i]),
                 .extra => |extra| extra.text,
             };
-            after.avoided = try unique.withKey(a, at.avoided, spelt);
+            after.avoided = try unique.withKey(a, at.avoided, spelled);
         }
         if (plan.laid != null) {
             const place = switch (which) {
@@ -1425,8 +1425,8 @@ pub const Alternatives = struct {
 
     /// What a text spells. Lent for the life of the alternatives.
     pub fn contentOf(a: *Alternatives, number: u32) Allocator.Error![]const u8 {
-        const spelt = a.texts.list.items[number];
-        return if (std.mem.findScalar(u8, spelt, '\\') == null) spelt else spelling.unescaped(a.arena.allocator(), spelt);
+        const spelled = a.texts.list.items[number];
+        return if (std.mem.findScalar(u8, spelled, '\\') == null) spelled else spelling.unescaped(a.arena.allocator(), spelled);
     }
 
     pub fn textAfter(a: *Alternatives, before: u32, bytes: []const u8) Allocator.Error!u32 {

@@ -21,7 +21,7 @@ const Range = schema_module.Range;
 const goals_module = @import("goals.zig");
 const Literal = goals_module.Literal;
 
-/// Schemas on which one member can decide, each of which doubles the ways to go on.
+/// Schemas on which one member can decide, each of which doubles the ways to continue.
 pub const splits_max = 64;
 pub const ways_max = 1 << 10;
 /// Formulas within each other, which are on the stack.

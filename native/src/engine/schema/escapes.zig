@@ -3,11 +3,11 @@
 const std = @import("std");
 const spelling = @import("spelling.zig");
 
-/// What came of an escape: 0 outside one; else 1, the number of its characters behind the backslash from bit
+/// What came of an escape: 0 outside one; else 1, the number of its characters after the backslash from bit
 /// 1 on, the first of them from bit 8 on, and the digits of a unit from bit 16 on.
 pub const State = u32;
 
-/// The characters of an escape so far, behind the backslash.
+/// The characters of an escape so far, after the backslash.
 pub const Prefix = struct {
     characters: [5]u8,
     len: u8,
@@ -30,7 +30,7 @@ pub const Event = struct {
     },
 };
 
-/// Null if JSON has no string that goes on so.
+/// Null if JSON has no string that continues so.
 pub fn next(state: State, byte: u8) ?Event {
     if (state == 0) return switch (byte) {
         '"' => .{ .state = 0, .what = .quote },
@@ -80,7 +80,7 @@ fn hasShort(character: u8) bool {
     };
 }
 
-/// The escapes of canonical texts, behind the backslash.
+/// The escapes of canonical texts, after the backslash.
 pub const canonical = blk: {
     @setEvalBranchQuota(10_000);
     var all: [34]struct { character: u8, escape: []const u8 } = undefined;

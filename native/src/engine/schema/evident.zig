@@ -80,7 +80,7 @@ pub const Evident = struct {
         if (e.schema.nodes[node] != .never and !e.isSatisfiable(node, 0)) e.states[node].is_hidden = true;
     }
 
-    /// What leads to hidden nodes is hidden. False if all of it was already. Children mostly come behind their parents.
+    /// What leads to hidden nodes is hidden. False if all of it was already. Children mostly come after their parents.
     fn spread(e: *Evident) bool {
         var is_new = false;
         var i = e.schema.nodes.len;

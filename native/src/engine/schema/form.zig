@@ -8,7 +8,7 @@ pub const Form = struct {
     space_max: ?u8 = null,
     order: Order = .declared,
     numbers: Numbers = .any,
-    /// An integer may be spelt 1.0.
+    /// An integer may be spelled 1.0.
     integer_fraction: bool = false,
 };
 

@@ -23,7 +23,7 @@ pub const GoalId = u32;
 pub const alternatives_max = 1024;
 /// Of these, with members in any order, that are followed as they stand.
 const cases_max = 32;
-/// What one item or member can count for, beyond its own goal, in one alternative; each doubles the ways to go on.
+/// What one item or member can count for, beyond its own goal, in one alternative; each doubles the ways to continue.
 pub const options_max = 8;
 /// Literals that one expansion looks at.
 const steps_max = 1 << 16;
@@ -441,7 +441,7 @@ const Expansion = struct {
         return std.mem.order(u32, x.place, y.place) == .lt;
     }
 
-    /// False if the branch is at its end: nothing satisfies it, or others go on in its place.
+    /// False if the branch is at its end: nothing satisfies it, or others continue in its place.
     fn take(e: *Expansion, b: *Branch, one: Todo) Error!bool {
         const literal = one.literal;
         const no = literal.negated;

@@ -3,8 +3,8 @@
 //! A *configuration* is what the innermost open value is about: a mode, and the threads that are alive, each
 //! an alternative of a goal. While a member or an item is read, the configuration that waits for it lies on
 //! the stack as a *frame*: its threads, each with the slot of the goal that the value has for it. At the end
-//! of the value the slots whose goals it satisfies tell which threads go on. So what is open is determined by
-//! the text, and a set of threads stands for all ways to read it (Alur and Madhusudan, "Visibly pushdown
+//! of the value the slots whose goals it satisfies tell which threads continue. So what is open is determined by
+//! the text, and a set of threads stands for every way to read it (Alur and Madhusudan, "Visibly pushdown
 //! languages", 2004). A thread is entered only if some completion satisfies it.
 
 const std = @import("std");
@@ -42,7 +42,7 @@ pub const Error = goals_module.Error;
 const Mode = enum(u8) {
     /// slot, goal
     document,
-    /// slot, alternative, from, to: of the texts, those that go on so
+    /// slot, alternative, from, to: of the texts, those that continue so
     listed,
     /// slot, alternative, state, 0
     number,
@@ -83,7 +83,7 @@ const Mode = enum(u8) {
 
 /// Words before the threads: mode and white space; the escape that has begun; bytes since the value began, where a
 /// thread counts them, or of a text that is remembered what came before the present token; its bytes since then; of an
-/// array or object that is remembered what came of it. Behind a key that is remembered its text is the third.
+/// array or object that is remembered what came of it. After a key that is remembered its text is the third.
 const head = 5;
 
 /// In the first word: the value is remembered. The text of a key always is.
@@ -206,7 +206,7 @@ pub const Machine = struct {
         return stack;
     }
 
-    /// The configuration after a byte, in `out`, and its stack; null exactly if no valid document goes on
+    /// The configuration after a byte, in `out`, and its stack; null exactly if no valid document continues
     /// so. `at` does not lie in `out`.
     pub fn step(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
         out.clearRetainingCapacity();
@@ -286,7 +286,7 @@ pub const Machine = struct {
             return depth + 1 == l.texts[i].len;
         }
 
-        /// Behind the texts from `low` on that go on with `byte`.
+        /// After the texts from `low` on that continue with `byte`.
         pub fn endOf(l: *const Listed, low: u32, high: u32, depth: u32, byte: u8) u32 {
             return narrow(l.texts, low, high, depth, byte)[1];
         }
@@ -301,12 +301,12 @@ pub const Machine = struct {
         depth: u32,
 
         pub fn byteAt(k: *const KnownKeys, i: u32, depth: u32) ?u8 {
-            const spelt = k.plan.known[k.plan.by_text[i]].spelt;
-            return if (depth < spelt.len) spelt[depth] else null;
+            const spelled = k.plan.known[k.plan.by_text[i]].spelled;
+            return if (depth < spelled.len) spelled[depth] else null;
         }
 
         pub fn isLast(k: *const KnownKeys, i: u32, depth: u32) bool {
-            return depth + 1 == k.plan.known[k.plan.by_text[i]].spelt.len;
+            return depth + 1 == k.plan.known[k.plan.by_text[i]].spelled.len;
         }
 
         pub fn endOf(k: *const KnownKeys, low: u32, high: u32, depth: u32, byte: u8) u32 {
@@ -526,7 +526,7 @@ pub const Machine = struct {
         return m.enter(pool, at, .array_next, entries.items, byte, out);
     }
 
-    /// The ways in which the array can go on with an item.
+    /// The ways in which the array can continue with an item.
     fn addItems(m: *Machine, slot: u32, progress: u32, entries: *ArrayList(Entry)) Error!void {
         const plan = &m.alternatives.alternativeOf(progress).array;
         m.forks.clearRetainingCapacity();
@@ -649,7 +649,7 @@ pub const Machine = struct {
             }
         }
         if (out.items.len > head) {
-            // A literal ends with its last byte, a number with what is behind it.
+            // A literal ends with its last byte, a number with what is after it.
             if (mode == .listed and m.isComplete(out.items, threadAt(out.items, 0))) {
                 const text = try m.rememberedText(at.words, &.{byte});
                 return m.endValue(pool, out.items, at.stack, text, out);
@@ -712,7 +712,7 @@ pub const Machine = struct {
         return m.leave(pool, stack, slots.items, value, out);
     }
 
-    /// Goes on with the threads that waited for a goal of these slots. `value`: if it is remembered.
+    /// Continues with the threads that waited for a goal of these slots. `value`: if it is remembered.
     fn leave(m: *Machine, pool: *Pool, stack: Stack, slots: []const u32, value: ?ValueId, out: *Words) Error!?Stack {
         out.clearRetainingCapacity();
         m.threads.clear();
@@ -944,7 +944,7 @@ fn hasThread(words: []const u32, wanted: []const u32) bool {
     return false;
 }
 
-/// The range of the texts between `low` and `high`, all equal up to `depth`, that go on with `byte`.
+/// The range of the texts between `low` and `high`, all equal up to `depth`, that continue with `byte`.
 fn narrow(texts: []const []const u8, low: u32, high: u32, depth: u32, byte: u8) struct { u32, u32 } {
     var from = low;
     var to = high;

@@ -145,7 +145,7 @@ pub const MaskFinder = struct {
     /// A mask that constraints share or, if it is small, a list.
     fn finishMany(f: *MaskFinder, can_stop: bool, scratch: *Scratch) Error!void {
         const gpa = f.v.gpa;
-        try f.key.appendSlice(gpa, &.{ @intFromBool(can_stop), f.n_parts }); // behind the parts: where they end
+        try f.key.appendSlice(gpa, &.{ @intFromBool(can_stop), f.n_parts }); // after the parts: where they end
         try f.key.appendSlice(gpa, @ptrCast(f.ids.items));
         const key = std.mem.sliceAsBytes(f.key.items);
         const found: *SharedMask = if (f.v.index.sets.get(key)) |shared|
@@ -497,7 +497,7 @@ pub const MaskFinder = struct {
     }
 
     /// Tokens that reach into another key are tried one by one: it must not be the key before it, which the rest alone
-    /// does not tell. So are those that reach behind an item that must be none of the next ones.
+    /// does not tell. So are those that reach after an item that must be none of the next ones.
     fn takeNext(f: *MaskFinder, at: Point, place: *const StringPlace, is_item: bool) Error!void {
         var n: usize = 0;
         for (f.rests.items) |rest| {
@@ -525,7 +525,7 @@ pub const MaskFinder = struct {
         }
     }
 
-    /// What may follow the quote, from its byte on. What is behind a key does not depend on the key.
+    /// What may follow the quote, from its byte on. What is after a key does not depend on the key.
     fn findRests(f: *MaskFinder, at: Point, ending: Strings.State, forgets: bool) Error!void {
         var buffer: [Machine.alone_max]u32 = undefined;
         const words = Machine.further(at.words, ending, 0, &buffer);
@@ -543,9 +543,9 @@ pub const MaskFinder = struct {
     }
 
     /// Where a text would be complete, what stands before the quote.
-    fn exclude(f: *MaskFinder, spelt: []const u8, at: Point) Allocator.Error!void {
+    fn exclude(f: *MaskFinder, spelled: []const u8, at: Point) Allocator.Error!void {
         const begun = f.machine.begun(at.words);
-        if (!std.mem.startsWith(u8, spelt, begun)) return;
-        if (f.v.index.innerOf(spelt[begun.len..])) |inner| try f.excluded.append(f.v.gpa, inner);
+        if (!std.mem.startsWith(u8, spelled, begun)) return;
+        if (f.v.index.innerOf(spelled[begun.len..])) |inner| try f.excluded.append(f.v.gpa, inner);
     }
 };

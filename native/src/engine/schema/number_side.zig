@@ -32,7 +32,7 @@ pub const Side = struct {
     is_short: bool,
 
     /// What the rest of a number depends on. Before the point it counts digits of the integer part, none for a
-    /// single 0; behind the point those of the fraction.
+    /// single 0; after the point those of the fraction.
     pub const Position = struct {
         /// How the digits compare with as many of the lower bound; greater if that has less.
         least: Order = .eq,
@@ -269,7 +269,7 @@ pub const Side = struct {
         fraction_digit: u8,
     };
 
-    /// Leaves of the excluded values those that go on so.
+    /// Leaves of the excluded values those that continue so.
     fn narrow(s: *const Side, at: *Position, by: Narrowing) void {
         if (at.from == at.to) return;
         const Context = struct {

@@ -69,7 +69,7 @@ pub const Spec = struct {
         return spec.fractions and spec.multiples.len == 0 and decimal.compare(least.decimal, most.decimal) == .lt;
     }
 
-    /// Of a set that is not endless: no value needs more digits behind the point.
+    /// Of a set that is not endless: no value needs more digits after the point.
     pub fn places(spec: Spec) u32 {
         if (spec.is_short and spec.fractions) return short_text.bytes_max;
         if (spec.multiples.len > 0) return spec.multiples[0].fractionPlaces();

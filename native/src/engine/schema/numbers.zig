@@ -251,7 +251,7 @@ pub const Numbers = struct {
         return values > key.at.to - key.at.from;
     }
 
-    /// `room`: what is left behind the byte.
+    /// `room`: what is left after the byte.
     fn longStep(n: *const Numbers, key: Key, byte: u8, room: Room) ?Key {
         const s = n.side(key);
         switch (byte) {

@@ -35,7 +35,7 @@ pub const Known = struct {
     /// Of the value, if it is no exception.
     goal: GoalId,
     /// As it stands in the text, without its first quote.
-    spelt: []const u8,
+    spelled: []const u8,
     is_required: bool,
     /// Exceptions that a member with this key can be, as bits, and those that it is whatever its value.
     possible: u32,
@@ -88,8 +88,8 @@ pub const ObjectPlan = struct {
     known: []Known = &.{},
     /// So many of `known` come in this order, before all others: all of them or none.
     n_ordered: u32 = 0,
-    /// By place among those in order, and one more: required ones from there on, and the place behind the
-    /// first of them, or behind all.
+    /// With contextual lexing among those in order, and one more: required ones from there on, and the place after the
+    /// first of them, or after all.
     n_required_from: []const u32 = &.{},
     reachable_from: []const u32 = &.{},
     /// Of the known keys that come in any order: a bit for each required one, and how many.
@@ -155,7 +155,7 @@ pub const ObjectPlan = struct {
         plan.n_ordered = n_ordered;
         const by_text = try arena.alloc(u32, known.len);
         const texts = try arena.alloc(text_sort.Text, known.len);
-        for (texts, known, 0..) |*text, one, place| text.* = .of(one.spelt, place);
+        for (texts, known, 0..) |*text, one, place| text.* = .of(one.spelled, place);
         try text_sort.sort(arena, texts);
         for (by_text, texts) |*i, text| i.* = text.place;
         plan.by_text = by_text;
@@ -408,7 +408,7 @@ pub const ObjectPlan = struct {
     }
 
     fn byteAt(plan: *const ObjectPlan, i: u32, depth: u32) u8 {
-        return plan.known[plan.by_text[i]].spelt[depth];
+        return plan.known[plan.by_text[i]].spelled[depth];
     }
 
     /// Required keys that are still to come: those in order from `next` on, and those that are not in the set.

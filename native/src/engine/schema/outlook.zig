@@ -1,4 +1,4 @@
-//! What may come next in an object that has conditions (conditions.zig), and how its state goes on. The functions take
+//! What may come next in an object that has conditions (conditions.zig), and how its state continues. The functions take
 //! the Alternatives.
 
 const std = @import("std");
@@ -144,7 +144,7 @@ fn hasWay(a: anytype, plan: *const ObjectPlan, at: Progress, known: u32, open: *
     return ways.is_any;
 }
 
-/// The ways in which the object can go on behind a member that may come.
+/// The ways in which the object can continue after a member that may come.
 pub fn addWays(
     a: anytype,
     plan: *const ObjectPlan,
@@ -175,7 +175,7 @@ fn Ways(comptime A: type) type {
         gpa: Allocator = undefined,
         forks: *ArrayList(Next) = undefined,
         who: layout.Who = undefined,
-        /// The state behind the member.
+        /// The state after the member.
         words: []u32 = &.{},
         /// Schemas on which rules depend; of each rule, by bits, those that it asks for.
         nodes: ArrayList(Literal) = .empty,

@@ -23,7 +23,7 @@ pub fn saturation(count: Bounds) u32 {
     return if (count.max == unbounded) count.min else count.max;
 }
 
-/// What may come next: its goal, values that it must not be, and the progress behind it, which does not know its value.
+/// What may come next: its goal, values that it must not be, and the progress after it, which does not know its value.
 pub const Next = struct { progress: u32, goal: goals_module.GoalId, avoid: u32 = Sets.none };
 
 /// The last words of the progress of an array or object that is watched.
@@ -155,7 +155,7 @@ pub const ArrayPlan = struct {
         if (plan.asksForValues()) try literals.append(arena, .notIn(schema, Sets.none));
     }
 
-    /// Moves a progress behind an item that counts for `options`. False if it cannot count so, or if there is no
+    /// Moves a progress after an item that counts for `options`. False if it cannot count so, or if there is no
     /// room for an item.
     pub fn move(plan: *const ArrayPlan, progress: []u32, options: u32) bool {
         if (plan.count.max != unbounded and progress[1] == plan.count.max) return false;

@@ -26,7 +26,7 @@ pub fn mustStill(a: anytype, progress: u32) bool {
     };
 }
 
-/// Moves the words of a progress behind an item of this value.
+/// Moves the words of a progress after an item of this value.
 pub fn take(a: anytype, words: []u32, value: ValueId) Error!void {
     const came = &words[a.all.items[words[0]].array.cameAt()];
     if (a.sets.has(came.*, value)) {
@@ -51,7 +51,7 @@ pub fn canFinish(a: anytype, plan: *const ArrayPlan, progress: u32) Error!bool {
     return false;
 }
 
-/// Adds the ways in which the array can go on with an item that is limited by nothing yet.
+/// Adds the ways in which the array can continue with an item that is limited by nothing yet.
 pub fn addItems(a: anytype, plan: *const ArrayPlan, progress: u32, item: anytype, found: *ArrayList(@TypeOf(item))) Error!void {
     if (try a.canFinish(try a.free(item.progress))) return a.addLimited(item, found);
     const came = a.progresses.get(progress)[plan.cameAt()];

@@ -53,7 +53,7 @@ pub const SharedGraph = struct {
         gpa.destroy(g);
     }
 
-    /// What the graph is made of, each part behind its length; false if that is too much.
+    /// What the graph is made of, each part after its length; false if that is too much.
     fn writeKey(gpa: Allocator, spec: *const Spec, key: *ArrayList(u8)) Allocator.Error!bool {
         const listed = spec.listed orelse &.{};
         try writeWord(gpa, key, if (spec.listed == null) 0 else 1);

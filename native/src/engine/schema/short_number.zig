@@ -24,7 +24,7 @@ pub fn ofInteger(s: *const Side, at: Position, room: Room) u64 {
     return n;
 }
 
-/// Values that begin with a point and the digits behind it, of which there may be none.
+/// Values that begin with a point and the digits after it, of which there may be none.
 pub fn ofFraction(s: *const Side, at: Position, room: Room) u64 {
     const place = -@as(i32, @intCast(at.place));
     const here: Window = .{ .least = at.least, .most = at.most, .place = place, .last = place };

@@ -6,7 +6,7 @@ pub const Policy = enum(i32) {
     loose = 0,
     /// None.
     compact = 1,
-    /// One space behind each comma and colon, as Python's json.dumps writes.
+    /// One space after each comma and colon, as Python's json.dumps writes.
     spaced = 2,
     /// Any.
     any = 3,
@@ -41,7 +41,7 @@ pub fn next(policy: Policy, most: ?u8, place: Place, state: State, byte: u8) ?St
     }
 }
 
-/// Whether what is behind the white space may come.
+/// Whether what is after the white space may come.
 pub fn isDone(policy: Policy, place: Place, state: State) bool {
     return policy != .spaced or place != .comma_or_colon or state == one;
 }

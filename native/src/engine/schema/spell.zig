@@ -1,11 +1,11 @@
-//! A string's content as it is spelt in a JSON text.
+//! A string's content as it is spelled in a JSON text.
 
 const std = @import("std");
 const strings_module = @import("strings.zig");
 const Strings = strings_module.Strings;
 const escapes = @import("escapes.zig");
 
-/// A string's state after what came; null if no string of the set goes on so. What is free may be spelt in
+/// A string's state after what came; null if no string of the set continues so. What is free may be spelled in
 /// any way, all else in the canonical one.
 pub fn spell(strings: *Strings, state: Strings.State, event: escapes.Event, is_free: bool) strings_module.Error!?Strings.State {
     switch (event.what) {

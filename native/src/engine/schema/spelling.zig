@@ -1,4 +1,4 @@
-//! How strings are spelt in JSON texts: canonical, with the escapes that JSON demands and no other.
+//! How strings are spelled in JSON texts: canonical, with the escapes that JSON demands and no other.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -31,7 +31,7 @@ pub fn nCharacters(utf8: []const u8) u32 {
     return n;
 }
 
-/// The escape of a character that cannot stand for itself, behind the backslash.
+/// The escape of a character that cannot stand for itself, after the backslash.
 pub fn escapeOf(byte: u8, buffer: *[5]u8) ?[]const u8 {
     const short: u8 = switch (byte) {
         '"', '\\' => byte,

@@ -28,13 +28,13 @@ pub const Graph = struct {
     n_classes: u32,
     /// By class: its bytes begin a character.
     leads: std.StaticBitSet(256),
-    /// [state * n_classes + class]; `dead` where no string of the set goes on so.
+    /// [state * n_classes + class]; `dead` where no string of the set continues so.
     table: []u32,
     ends: []bool,
     /// By state: characters of the shortest and of the longest completion; `none` and `endless`.
     shortest: []u32,
     longest: []u32,
-    /// By state: the classes of characters of which one may be the end, here or further on: any other text goes on.
+    /// By state: the classes of characters of which one may be the end, here or further on: any other text continues.
     fatal: []Alphabet,
     /// The same of the end within `near` characters.
     fatal_near: []Alphabet,
@@ -473,7 +473,7 @@ const Product = struct {
             while (layer.pop()) |state| for (sources.of(state)) |edge| {
                 try p.work(1);
                 const is_lead = edge.length > 0;
-                if (is_lead and alphabets[edge.class] == 0) continue; // behind an escape
+                if (is_lead and alphabets[edge.class] == 0) continue; // after an escape
                 var more = g.fatal[state];
                 if (is_lead and more & fatal_within != 0) more = more & ~fatal_within | alphabets[edge.class];
                 if (g.fatal[edge.from] | more == g.fatal[edge.from]) continue;

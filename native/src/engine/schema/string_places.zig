@@ -1,4 +1,4 @@
-//! What the tokens of a vocabulary do at a place in a string: which go on with it, and behind which texts it may
+//! What the tokens of a vocabulary do at a place in a string: which continue with it, and behind which texts it may
 //! end. Most are found by their shapes, thousands at a time: where all characters of a class lead to one state, and
 //! where those that may follow all lead back to it. What is left are the few tokens of which the letters matter.
 
@@ -43,7 +43,7 @@ pub const StringPlace = struct {
     /// Below a node of the trie, in place of the two above: where a quote or an escape is next.
     specials: []const Special = &.{},
 
-    /// Behind `state`, and its bytes behind the first node.
+    /// Behind `state`, and its bytes after the first node.
     pub const Special = struct { node: u32, state: State, n_behind: u32 };
 
     /// The same of the tokens below a node of the vocabulary's trie: in `ids` alone.
@@ -331,7 +331,7 @@ const Finder = struct {
         return f.is_uncounted and classes & fatal[product] == 0;
     }
 
-    /// The tokens of a shape and of all below it, which lead back to the state behind the shape: those that are not too long.
+    /// The tokens of a shape and of all below it, which lead back to the state after the shape: those that are not too long.
     fn addLoop(f: *const Finder, state: State, first: u32, legal: *Runs) Allocator.Error!void {
         const shapes = f.v.index.shapes;
         const max = f.strings.spec.length.max;
@@ -456,7 +456,7 @@ const Finder = struct {
         return &.{};
     }
 
-    /// The state behind a text without quotes; null if it does not go on so, or within an escape.
+    /// The state after a text without quotes; null if it does not continue so, or within an escape.
     fn behind(f: *Finder, from: State, text: []const u8) Error!?State {
         const last, const escape = try f.read(from, text) orelse return null;
         return if (escape == 0) last else null;
@@ -551,7 +551,7 @@ const WaysOfStates = struct {
         if (ways.to[class] == ways.state) ways.loop |= bit;
     }
 
-    /// Behind all characters that begin with a byte.
+    /// After all characters that begin with a byte.
     fn behind(w: *const WaysOfStates, state: u32, lead: u8) u32 {
         if (lead < 0x80) return w.graph.next(state, lead);
         return w.graph.behindLead(state, lead, w.continuations[0..w.n_continuations]) orelse Ways.several;

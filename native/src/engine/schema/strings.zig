@@ -48,7 +48,7 @@ pub const Strings = struct {
         return .{ .gpa = gpa, .spec = spec, .graph = &shared.graph, .shared = shared };
     }
 
-    /// Whether each excluded content that is in the graph can go on to one that is longer than all of these. Then what begins one
+    /// Whether each excluded content that is in the graph can continue to one that is longer than all of these. Then what begins one
     /// of them becomes one that is not excluded, too.
     fn outlasts(graph: *const Graph, excluded: []const []const u8) bool {
         var most: usize = 0; // characters, or more
@@ -91,7 +91,7 @@ pub const Strings = struct {
         return .{ .product = Graph.start, .count = 0 };
     }
 
-    /// The state after a byte of the content; null exactly if no string of the set goes on so.
+    /// The state after a byte of the content; null exactly if no string of the set continues so.
     pub inline fn next(s: *Strings, state: State, byte: u8) Error!?State {
         const product = s.graph.next(state.product, byte);
         return if (product == Graph.dead) null else s.after(state, product, byte & 0xc0 != 0x80);

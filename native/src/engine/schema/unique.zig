@@ -1,7 +1,7 @@
 //! Values that must be other ones than some that came: the items of an array that are all different, and all that is
 //! within them. What an item may not be is told of scalars by its goal, of arrays and objects by the thread that runs
 //! along them: that knows which of the values it begins like. A value is forbidden where no completion of what is
-//! around it is left behind it; where infinitely many are left, none is looked for. The functions take the Alternatives.
+//! around it is left after it; where infinitely many are left, none is looked for. The functions take the Alternatives.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -39,7 +39,7 @@ const depth_max = 200;
 /// which the arrays and objects matter.
 pub const Limited = struct { goal: GoalId, avoid: u32 = Sets.none };
 
-/// What an item or a member may be, of a goal that excludes nothing yet. `behind`: the progress behind it, that does
+/// What an item or a member may be, of a goal that excludes nothing yet. `behind`: the progress after it, that does
 /// not know its value. Null if nothing is left.
 pub fn limit(a: anytype, goal: GoalId, behind: u32) Error!?Limited {
     const came = cameOf(a, behind);
@@ -167,7 +167,7 @@ fn areAlike(plan: *const ArrayPlan) bool {
     return plan.nOptions() == 1 and plan.n_prefix == 0;
 }
 
-/// Of alike items: whether more values are left than items must still come, behind one whose value is not known.
+/// Of alike items: whether more values are left than items must still come, after one whose value is not known.
 fn hasSpare(a: anytype, plan: *const ArrayPlan, arena: Allocator, behind: u32) Error!bool {
     const goal = try itemGoal(a, plan, arena, 0, 0) orelse return false;
     const values = try valuesOf(a, goal);
@@ -190,7 +190,7 @@ fn partOf(a: anytype, progress: u32, avoided: Avoided, other: ValueId) ?ValueId 
     };
 }
 
-/// The progress behind an item or a member whose value is known, from the one that does not know it. Null if it may
+/// The progress after an item or a member whose value is known, from the one that does not know it. Null if it may
 /// not have this value.
 pub fn behindValue(a: anytype, progress: u32, value: ValueId) Error!?u32 {
     if (!a.asksForValues(progress)) return progress;
@@ -221,7 +221,7 @@ pub fn behindValue(a: anytype, progress: u32, value: ValueId) Error!?u32 {
     return if (try a.canFinish(behind)) behind else null;
 }
 
-/// What an object must not be behind a key: the objects that have it.
+/// What an object must not be after a key: the objects that have it.
 pub fn withKey(a: anytype, avoided: Avoided, key: u32) Allocator.Error!Avoided {
     if (avoided.set == Sets.none) return .{};
     const Has = struct {
@@ -236,7 +236,7 @@ pub fn withKey(a: anytype, avoided: Avoided, key: u32) Allocator.Error!Avoided {
     return .{ .set = set, .n = avoided.n, .key = key };
 }
 
-/// The keys with which objects go on that this one must not be.
+/// The keys with which objects continue that this one must not be.
 pub fn keysAhead(a: anytype, arena: Allocator, avoided: Avoided) Error![]const u32 {
     var found: ArrayList(u32) = .empty;
     var known: NumberMap = .{};
@@ -262,7 +262,7 @@ pub fn isAvoided(a: anytype, progress: u32) Error!bool {
     return false;
 }
 
-/// Whether what must be avoided can be: behind the next item or member there is a completion at least without it.
+/// Whether what must be avoided can be: after the next item or member there is a completion at least without it.
 pub fn canBeOther(a: anytype, progress: u32) Error!bool {
     const without = try a.free(progress);
     if (!try a.canFinish(without)) return false;
@@ -368,7 +368,7 @@ fn cameAt(a: anytype, progress: u32) ?usize {
     };
 }
 
-/// The progress behind an item of this value, if nothing else is asked.
+/// The progress after an item of this value, if nothing else is asked.
 fn withValue(a: anytype, plan: *const ArrayPlan, progress: u32, value: ValueId) Allocator.Error!u32 {
     const words = try a.gpa.dupe(u32, a.progresses.get(progress));
     defer a.gpa.free(words);
@@ -394,7 +394,7 @@ fn canFill(a: anytype, plan: *const ArrayPlan, progress: u32) Error!bool {
             .few => |texts| if (areAlike(plan)) {
                 return nLeft(texts, came.items) >= n_missing;
             } else if (!try matching.add(texts, came.items)) return false,
-            // All behind it are alike, once the prefix has come.
+            // All after it are alike, once the prefix has come.
             else => |values| {
                 if (!try values.hasOthers(@as(u64, plan.count.min) + came.items.len)) unreachable;
                 if (index == plan.n_prefix) return true;
@@ -486,7 +486,7 @@ fn itemGoal(a: anytype, plan: *const ArrayPlan, arena: Allocator, index: u32, op
     return if (try a.isSatisfiable(goal)) goal else null;
 }
 
-/// The progress behind an item that counts so; null if it cannot.
+/// The progress after an item that counts so; null if it cannot.
 fn take(a: anytype, plan: *const ArrayPlan, progress: u32, options: u32) Error!?u32 {
     const words = try a.gpa.dupe(u32, a.progresses.get(progress));
     defer a.gpa.free(words);
@@ -630,7 +630,7 @@ fn addComposites(a: anytype, id: u32, listing: *Listing) Error!std.meta.Tag(Poss
     return .few;
 }
 
-/// Goes on with each extra key of a kind; says if there are too many.
+/// Continues with each extra key of a kind; says if there are too many.
 fn addExtras(
     a: anytype,
     arena: Allocator,
@@ -653,7 +653,7 @@ fn addExtras(
     return null;
 }
 
-/// Goes on with each value of an item or a member; says if there are too many.
+/// Continues with each value of an item or a member; says if there are too many.
 fn addParts(a: anytype, arena: Allocator, from: Begun, key: ?u32, next: anytype, todo: *ArrayList(Begun)) Error!?std.meta.Tag(Possible) {
     const possible = try valuesOf(a, next.goal);
     if (possible != .few) return possible;
@@ -673,7 +673,7 @@ fn addNumbers(a: anytype, numbers: *Numbers, listing: *Listing) Error!bool {
     const Digits = struct {
         state: u32,
         text: []const u8,
-        /// Digits behind the point, once there is one.
+        /// Digits after the point, once there is one.
         places: ?u32 = null,
     };
     var begun: ArrayList(Digits) = .empty;

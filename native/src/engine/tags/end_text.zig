@@ -19,7 +19,7 @@ pub const Progress = u128;
 pub const EndText = struct {
     /// Owned.
     text: []const Symbol,
-    /// [symbols read]: the tokens in which the text can go on from there and, of 0, begin anywhere. In the order of
+    /// [symbols read]: the tokens in which the text can continue from there and, of 0, begin anywhere. In the order of
     /// their bytes. None: not yet made.
     crossing: []?[]const u32,
 

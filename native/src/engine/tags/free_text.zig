@@ -8,7 +8,7 @@ const symbols = @import("symbols.zig");
 const Symbol = symbols.Symbol;
 
 /// Immutable. Owns its arrays. States are numbered in this order: those of free text; those within the end texts of rows,
-/// and within what follows triggers, where only one symbol goes on; and those behind triggers where several do.
+/// and within what follows triggers, where only one symbol continues; and those behind triggers where several do.
 pub const FreeText = struct {
     /// The column of each byte.
     classes: [256]u8,
@@ -18,29 +18,29 @@ pub const FreeText = struct {
     /// [row * n_classes + class]: the state after it, `dead`, or `n_states` and the number of the part that begins;
     /// with the number of parts instead, the text is finished. First the rows of free text, then those behind triggers.
     next: []const u32,
-    /// [state - n_text]: the only symbol that goes on, to the next state; or with `chain_end`, to what the two elements
-    /// behind it say, the lower half first.
+    /// [state - n_text]: the only symbol that continues, to the next state; or with `chain_end`, to what the two elements
+    /// after it say, the lower half first.
     chains: []const Symbol,
     /// States below are those of free text.
     n_text: u32,
     /// States from here on have rows.
     first_branch: u32,
-    /// [state - first_pending]: the part that begins unless the text goes on as a longer begin text does.
+    /// [state - first_pending]: the part that begins unless the text continues as a longer begin text does.
     pending: []const u32,
     first_pending: u32,
     n_states: u32,
-    /// States from here on are behind the last part of a row of parts, whose end text must follow.
+    /// States from here on are after the last part of a row of parts, whose end text must follow.
     first_closing: u32,
-    /// States from here on are behind a trigger, or within a row: begin texts decide what follows.
+    /// States from here on are after a trigger, or within a row: begin texts decide what follows.
     first_behind_trigger: u32,
     /// Of the empty text.
     initial: u32,
-    /// Behind a part.
+    /// After a part.
     outside: u32,
-    /// [state of free text]: whether a part can begin in some text that goes on from here. Behind triggers one can.
+    /// [state of free text]: whether a part can begin in some text that continues from here. Behind triggers one can.
     may_begin: []const bool,
 
-    /// In place of a state: no text goes on like that.
+    /// In place of a state: no text continues like that.
     pub const dead = std.math.maxInt(u32);
     pub const chain_end = 0x8000;
 
@@ -75,7 +75,7 @@ pub const FreeText = struct {
         return if (symbol < symbols.first_token) f.classes[symbol] else f.token_classes[symbol - symbols.first_token];
     }
 
-    /// The part that begins before whatever does not go on from here as a longer begin text does.
+    /// The part that begins before whatever does not continue from here as a longer begin text does.
     pub fn pendingAt(f: *const FreeText, state: u32) ?u32 {
         return if (state >= f.first_pending and state < f.n_states) f.pending[state - f.first_pending] else null;
     }

@@ -262,7 +262,7 @@ pub fn Tags(comptime Language: type) type {
         /// In place of a state of free text.
         const in_part = std.math.maxInt(u32);
         const finished = Behind.finished;
-        /// In place of a part's state: the part cannot go on, and its end text is being read.
+        /// In place of a part's state: the part cannot continue, and its end text is being read.
         const none = std.math.maxInt(u32);
 
         /// A position, taken apart.
@@ -345,7 +345,7 @@ pub fn Tags(comptime Language: type) type {
             return &t.languages[t.parts[place.part].language].language;
         }
 
-        /// Where a begin text has ended that longer ones begin with, the start of its part, unless the longer ones go on with
+        /// Where a begin text has ended that longer ones begin with, the start of its part, unless the longer ones continue with
         /// `first`. Else the same place.
         fn entered(t: *const Self, place: *const Place, first: ?Symbol) Place {
             if (place.mode == finished or place.mode == in_part) return place.*;
@@ -374,7 +374,7 @@ pub fn Tags(comptime Language: type) type {
             gpa: Allocator,
             pool: *Pool,
 
-            /// Null: no text goes on like that.
+            /// Null: no text continues like that.
             fn step(run: Run, place: *const Place, byte: u8) Error!?Place {
                 try run.pool.watch.steps(1);
                 return switch (place.mode) {
@@ -418,7 +418,7 @@ pub fn Tags(comptime Language: type) type {
             }
 
             /// A token that the part names, after which its position is `itself`. Unless its bytes have the end text, the part
-            /// goes on with both: with the token, and with what it spells.
+            /// continues with both: with the token, and with what it spells.
             fn stepNamed(run: Run, place: *const Place, token: u32, flags: Flags, text: ?[]const u8, itself: Position) Error!Place {
                 var next = place.*;
                 next.read = 0;
@@ -448,7 +448,7 @@ pub fn Tags(comptime Language: type) type {
                 return false;
             }
 
-            /// Byte by byte. False: no text goes on like that.
+            /// Byte by byte. False: no text continues like that.
             fn follow(run: Run, place: *Place, text: []const u8) Error!bool {
                 var at: usize = 0;
                 while (at < text.len) {
@@ -499,7 +499,7 @@ pub fn Tags(comptime Language: type) type {
                 return if (outside.mode == finished) null else run.stepFree(&outside, byte);
             }
 
-            /// Behind the part.
+            /// After the part.
             fn behind(run: Run, place: *const Place) Place {
                 const count = &run.tags.count;
                 const part = &run.tags.parts[place.part];
@@ -509,13 +509,13 @@ pub fn Tags(comptime Language: type) type {
                 return .{ .mode = mode, .n_parts = @min(place.n_parts + 1, count.last()) };
             }
 
-            /// Whether the part goes on, and names tokens.
+            /// Whether the part continues, and names tokens.
             fn namesTokens(run: Run, place: *const Place) bool {
                 return place.mode == in_part and place.sub.state != none and run.tags.languageOf(place).namesTokens();
             }
 
             /// The position of a part that names tokens after one of them and, with a text, after what it spells. Null if
-            /// the part does not go on so.
+            /// the part does not continue so.
             fn take(run: Run, place: *const Place, token: u32, flags: Flags, text: ?[]const u8) Error!?Position {
                 if (!run.namesTokens(place)) return null;
                 return run.tags.languageOf(place).advanceToken(run.gpa, run.pool, place.sub, token, flags, text);
@@ -543,7 +543,7 @@ pub fn Tags(comptime Language: type) type {
 
         // ---- Masks
 
-        /// In a part with an end text: what goes on with the part, but for tokens in which the end text can lie. Those
+        /// In a part with an end text: what continues with the part, but for tokens in which the end text can lie. Those
         /// are tried byte by byte.
         fn findInPart(t: *Self, context: *const MaskContext, run: Run, place: *const Place, scratch: *Scratch) Error!void {
             const builder = &scratch.builder;
@@ -568,7 +568,7 @@ pub fn Tags(comptime Language: type) type {
             }
         }
 
-        /// The tokens with which the part goes on. An end token is one of them only if the part names it.
+        /// The tokens with which the part continues. An end token is one of them only if the part names it.
         fn addPart(t: *Self, context: *const MaskContext, run: Run, place: *const Place, words: bitmap.Words) Error!void {
             const shared = &t.languages[t.parts[place.part].language];
             const scratch = try shared.scratches.take();
@@ -612,7 +612,7 @@ pub fn Tags(comptime Language: type) type {
             }
         }
 
-        /// Takes out tokens of a part that has not begun where a longer begin text goes on with them.
+        /// Takes out tokens of a part that has not begun where a longer begin text continues with them.
         fn dropLonger(t: *const Self, tokens: *const Tokens, run: Run, place: *const Place, words: bitmap.Words) Error!void {
             for (0..tokens.n) |i| {
                 const token: u32 = @intCast(i);
@@ -666,7 +666,7 @@ pub fn Tags(comptime Language: type) type {
                 const free = &w.run.tags.free;
                 const next = free.after(state, byte);
                 if (next >= w.plain) {
-                    // Behind a trigger nothing is asked but whether the begin texts go on.
+                    // After a trigger nothing is asked but whether the begin texts continue.
                     if (next == FreeText.dead and state < free.first_pending) return false;
                     if (next >= free.n_states or state < free.first_behind_trigger) return w.tryPushAny(byte);
                 }

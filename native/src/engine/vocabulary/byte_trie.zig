@@ -382,7 +382,7 @@ test "as many tokens as are numbered, and one more" {
 test "as many nodes as are numbered, and one more" {
     const gpa = std.testing.allocator;
     // Each text begins with two bytes of its own. There is a node for the empty text and for each start,
-    // and one for each byte behind a start.
+    // and one for each byte after a start.
     const n_texts = 1 << 16;
     const left = nodes_max - (1 + (1 << 8) + n_texts);
     var bytes: ArrayList(u8) = .empty;

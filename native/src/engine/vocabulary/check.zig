@@ -39,7 +39,7 @@ const Checker = struct {
         if (nodes[0].depth != 0 or nodes[0].mark != 0 or nodes[0].subtree != nodes.len) return false;
         const n_places = 4 * c.seen.len;
         var ends: [byte_trie.depth_max + 1]usize = undefined; // of the last subtree at each depth
-        // The bytes of the path, behind the last of them: a text of up to 8 bytes is compared as a number.
+        // The bytes of the path, after the last of them: a text of up to 8 bytes is compared as a number.
         var path: [byte_trie.depth_max + 1]u8 = undefined;
         ends[0] = nodes.len;
         var before: usize = 0;

@@ -100,7 +100,7 @@ const reach_min = 32;
 pub const StringIndex = struct {
     arena: Arena,
     plain: bitmap.Words,
-    /// Behind the last one a node for the end of the members.
+    /// After the last one a node for the end of the members.
     shapes: []const Shape,
     /// Plain tokens by shape, and their texts in this order: that of member i ends at `ends[i]`.
     members: []const i32,

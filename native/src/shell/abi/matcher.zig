@@ -117,7 +117,7 @@ export fn eliza_inference_matcher_clone(matcher: ?*Matcher, out_matcher: ?*?*Mat
     return 0;
 }
 
-/// One that is in use stays: its thread goes on with it.
+/// One that is in use stays: its thread continues with it.
 export fn eliza_inference_matcher_free(matcher: ?*Matcher) void {
     const m = matcher orelse return;
     m.begin() catch return;

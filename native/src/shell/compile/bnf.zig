@@ -17,7 +17,7 @@ pub const Place = struct {
     /// If the text is not the caller's own grammar, but one that is imported.
     within: ?*const Import = null,
 
-    /// For {f}: "line:column", behind the place and the name of each import that leads there.
+    /// For {f}: "line:column", after the place and the name of each import that leads there.
     pub fn format(place: Place, writer: *Writer) Writer.Error!void {
         if (place.within) |outer| try message.write(writer, "{f}: in {s}: ", .{ outer.place, outer.name });
         try message.write(writer, "{d}:{d}", .{ place.line, place.column });
@@ -42,9 +42,9 @@ pub const Terminal = struct {
     soft: bool = false,
     /// Dropped before the parser, as white space and comments are.
     skip: bool = false,
-    /// If it is skipped: also before the first lexeme.
+    /// If it is ignored: also before the first lexeme.
     leads: bool = true,
-    /// If it is skipped: of those of which this is so, one at most between two other lexemes.
+    /// If it is ignored: of those of which this is so, one at most between two other lexemes.
     once: bool = false,
     /// No text matches, whatever other terminals there are.
     matches_nothing: bool = false,
@@ -59,7 +59,7 @@ pub const Terminal = struct {
     /// It was skipped: what can come between two lexemes.
     separates: bool = false,
     precedence: ?Precedence = null,
-    /// No text has it: behind it comes what comes behind the empty text.
+    /// No text has it: after it comes what comes after the empty text.
     marks: bool = false,
     /// It is a JSON document: the bytes that one can begin with.
     firsts: ?Bytes = null,
@@ -114,7 +114,7 @@ pub const Bnf = struct {
 
 /// What becomes of conflicts that no precedence resolves.
 pub const Conflicts = enum {
-    /// All ways are followed, and a warning names the first conflict.
+    /// Every parse is followed, and a warning names the first conflict.
     follow,
     /// The parser reads on. Two ways to end an alternative are an error.
     shift,

@@ -108,7 +108,7 @@ fn contents(comptime n: usize) []const u8 {
 
 const Operation = enum { allowed, can_stop, forced, forced_bytes, accept, report };
 
-test "an operation that is stopped at any place has changed nothing, and goes on to the same result" {
+test "an operation that is stopped at any place has changed nothing, and continues to the same result" {
     const vocabulary = try manyTokens();
     defer vocabulary.release();
     for (cases, 0..) |case, i| {
@@ -144,7 +144,7 @@ const Result = struct {
         result.words.deinit(gpa);
     }
 
-    /// Of the operation in a fresh recognizer, and what stands behind it. If `asked` stops it, it must say so at once, and is
+    /// Of the operation in a fresh recognizer, and what stands after it. If `asked` stops it, it must say so at once, and is
     /// tried again.
     fn of(vocabulary: *const Vocabulary, case: *const Case, operation: Operation, asked: ?*Asked) !Result {
         var diag: Diagnostic = .{};
@@ -282,7 +282,7 @@ test "compiling asks as often as the work is long" {
     }
 }
 
-test "a compile that is cancelled once does not go on in another way" {
+test "a compile that is cancelled once does not continue in another way" {
     const vocabulary = try manyTokens();
     defer vocabulary.release();
     const source: compile.Source = .{ .lark = .{ .text = "start: %json " ++ keys_and_choice } };
@@ -350,7 +350,7 @@ test "texts leave no more places in the parts of tags than there is memory for" 
     try std.testing.expectError(error.TooLarge, s.accept('a', 0, .refuse));
 }
 
-test "what texts of a schema have left is dropped when it is much and no text goes on" {
+test "what texts of a schema have left is dropped when it is much and no text continues" {
     const vocabulary = try manyTokens();
     defer vocabulary.release();
     var diag: Diagnostic = .{};

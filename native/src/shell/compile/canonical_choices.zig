@@ -95,9 +95,9 @@ fn writeAll(
 fn spells(vocabulary: *const Vocabulary, tokens: []const i32, string: []const u8) bool {
     var at: usize = 0;
     for (tokens) |token| {
-        const spelt = vocabulary.tokens.bytesOf(@intCast(token));
-        if (!std.mem.startsWith(u8, string[at..], spelt)) return false;
-        at += spelt.len;
+        const spelled = vocabulary.tokens.bytesOf(@intCast(token));
+        if (!std.mem.startsWith(u8, string[at..], spelled)) return false;
+        at += spelled.len;
     }
     return tokens.len > 0 and at == string.len;
 }

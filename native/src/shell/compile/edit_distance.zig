@@ -34,7 +34,7 @@ fn plain(buffer: *[bytes_max]u8, word: []const u8) ?[]const u8 {
     return buffer[0..n];
 }
 
-test "words that are spelt otherwise, and words that are others" {
+test "words that are spelled otherwise, and words that are others" {
     try std.testing.expectEqual(0, between("atLeast", "at_least"));
     try std.testing.expectEqual(1, between("exclude", "excludes"));
     try std.testing.expectEqual(2, between("regexp", "regx"));

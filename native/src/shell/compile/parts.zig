@@ -61,7 +61,7 @@ pub fn compile(
             const at = terminal orelse continue; // no rule that is reached uses it
             if (!isAnywhere(grammar, reading)) return ctx.diag.fail(
                 .grammar,
-                "{f}: a schema with a style needs %lexing any, and nothing that is skipped",
+                "{f}: a schema with a style needs %lexing any, and nothing that is ignored",
                 .{part.place},
             );
             const rule = parameters.write(&made, vocabulary, part.text, &part.options, tokens, warnings);

@@ -32,7 +32,7 @@ pub fn behind(start: Place, text: []const u8) Place {
     return place;
 }
 
-/// Fails with the same message as before, behind a place.
+/// Fails with the same message as before, after a place.
 pub fn failAgain(place: Place, diag: *Diagnostic) diagnostic.Error {
     var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
     const before = buffer[0..diag.message().len];

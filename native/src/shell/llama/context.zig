@@ -276,7 +276,7 @@ pub const Context = struct {
         const model = context.modelNow();
         defer model.release();
         if (model.hasEncoder()) {
-            return d.fail(.unsupported, "{s}: models with an encoder and a decoder are not served", .{model.path});
+            return d.fail(.unsupported, "{s}: models with an encoder and a decoder are unsupported", .{model.path});
         }
         dimension.* = embedder_module.dimensionOf(model);
         if (out.len < dimension.*) {

@@ -154,7 +154,7 @@ const Trial = struct {
         return if (trial.constraints.grammar) |grammar| grammar.legalAhead() catch null else null;
     }
 
-    /// Takes a token; false if it may not come next, or no token is needed behind it.
+    /// Takes a token; false if it may not come next, or no token is needed after it.
     fn accept(trial: *Trial, token: i32) bool {
         if (trial.constraints.guide) |guide| {
             const step = guide.tryAccept(token, trial.constraints.default_timeout) catch return false;

@@ -96,7 +96,7 @@ const Head = struct {
         for (0..n) |_| {
             const one = try h.tensor();
             if (one.offset % alignment != 0) return "a tensor is not aligned";
-            if (one.offset > n_data or one.bytes > n_data - one.offset) return "a tensor ends behind the file";
+            if (one.offset > n_data or one.bytes > n_data - one.offset) return "a tensor ends after the file";
         }
         return null;
     }

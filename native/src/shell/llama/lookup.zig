@@ -13,7 +13,7 @@ pub const Lookup = struct {
     /// The place of the last guess.
     place: ?usize = null,
 
-    /// A guess at the token behind `text`, which is not empty. Goes on from the last guess as long as that was right; otherwise
+    /// A guess at the token behind `text`, which is not empty. Continues from the last guess as long as that was right; otherwise
     /// a scan of the text.
     pub fn guess(lookup: *Lookup, text: []const i32) ?i32 {
         const last = text.len - 1;
@@ -25,7 +25,7 @@ pub const Lookup = struct {
     }
 };
 
-/// The place behind the longest earlier occurrence of the last tokens; of equally long ones the last.
+/// The place after the longest earlier occurrence of the last tokens; of equally long ones the last.
 fn find(text: []const i32) ?usize {
     const last = text.len - 1;
     var best: ?usize = null;
@@ -61,7 +61,7 @@ fn expectGuesses(expected: []const i32, text: []const i32) !void {
     }
 }
 
-test "a guess goes on as it did the last time" {
+test "a guess continues as it did the last time" {
     try expectGuesses(&.{ 3, 4, 9, 1, 2, 3 }, &.{ 1, 2, 3, 4, 9, 1, 2 });
     try expectGuesses(&.{ 7, 7, 7 }, &.{ 7, 7, 7 });
 }
@@ -78,7 +78,7 @@ test "one equal token, or none, is no match" {
     }
 }
 
-test "a wrong guess is looked up anew" {
+test "a wrong guess is looked up again" {
     var lookup: Lookup = .{};
     const text = [_]i32{ 1, 2, 3, 4, 2, 5, 6, 1, 2 };
     try std.testing.expectEqual(3, lookup.guess(&text));

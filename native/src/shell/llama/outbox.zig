@@ -50,7 +50,7 @@ pub const Outbox = struct {
         box.held.finish(&box.text);
     }
 
-    /// The waiting text with a zero byte behind it. Lent until the box changes.
+    /// The waiting text with a zero byte after it. Lent until the box changes.
     pub fn terminated(box: *Outbox) [:0]const u8 {
         box.text.appendAssumeCapacity(0);
         box.text.items.len -= 1;

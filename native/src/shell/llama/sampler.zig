@@ -40,13 +40,13 @@ pub fn create(runtime: *const Runtime, vocab: *const api_module.Vocab, source: S
     return runtime.api.llama_sampler_init(&interface, s) orelse d.fail(.ffi_fault, "llama_sampler_init made no sampler", .{});
 }
 
-/// The state behind a sampler that `create` made, lent by it; null for any other.
+/// The state after a sampler that `create` made, lent by it; null for any other.
 pub fn stateOf(sampler: *const Sampler) ?*GuideSampler {
     if (sampler.iface != &interface) return null;
     return @ptrCast(@alignCast(sampler.ctx.?));
 }
 
-/// The state behind a sampler. Belongs to one thread.
+/// The state after a sampler. Belongs to one thread.
 pub const GuideSampler = struct {
     runtime: *const Runtime,
     n_tokens: u32,
@@ -92,7 +92,7 @@ pub const GuideSampler = struct {
         return s.constrainBy(c.compiled, config, d);
     }
 
-    /// The text before ends first: a recognizer drops what texts have left only where none goes on.
+    /// The text before ends first: a recognizer drops what texts have left only where none continues.
     fn constrainBy(s: *GuideSampler, compiled: Compiled, config: span.Config, d: *Diagnostic) Error!void {
         try compiled.checkSpan(config, span.timeout_default, d);
         s.substitute.ensureTotalCapacity(gpa, compiled.listMax()) catch return d.outOfMemory();
@@ -378,7 +378,7 @@ const callbacks = struct {
         };
     }
 
-    /// libllama frees the sampler itself. The state of one that is in use stays, since a call goes on with it.
+    /// libllama frees the sampler itself. The state of one that is in use stays, since a call continues with it.
     fn free(sampler: *Sampler) callconv(.c) void {
         const s = state(sampler);
         s.beginInChain() catch return;
@@ -455,7 +455,7 @@ test "an array that begins and is as long as the vocabulary, but is not it, keep
     }
 }
 
-test "greedy selects the best legal candidate and keeps the others behind it" {
+test "greedy selects the best legal candidate and keeps the others after it" {
     var s = try testSampler(two_names, .greedy);
     defer s.clearAll();
     var data = [_]TokenData{ .{ .id = 1, .logit = 4, .p = 0 }, .{ .id = 4, .logit = 5, .p = 0 }, .{ .id = 3, .logit = 6, .p = 0 } };

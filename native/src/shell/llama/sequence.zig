@@ -1,7 +1,7 @@
 //! The tokens of one llama.cpp context: those in its KV cache, then those that are pending. Pending tokens are
 //! decoded together, at most n_batch at a time, and not before logits are needed.
 //!
-//! A draft, tokens that may come next, can be decoded behind them, with logits of each (speculative decoding: Leviathan,
+//! A draft, tokens that may come next, can be decoded after them, with logits of each (speculative decoding: Leviathan,
 //! Kalman, Matias 2023). As long as the tokens that are appended are the drafted ones, they and their logits are there;
 //! the first other one drops the rest of the draft from the KV cache.
 

@@ -143,7 +143,7 @@ pub const Stream = struct {
         };
         const banned = if (config.disable_thinking) try thinkToken(context, d) else null;
         if (context.model.hasEncoder()) {
-            return d.fail(.unsupported, "{s}: models with an encoder are not served", .{context.model.path});
+            return d.fail(.unsupported, "{s}: models with an encoder are unsupported", .{context.model.path});
         }
         const model = try context.modelWithGpuLayers(config.n_gpu_layers, d);
         const s = gpa.create(Stream) catch {
@@ -267,7 +267,7 @@ pub const Stream = struct {
         if (s.drafter) |*drafter| drafter.cancel();
     }
 
-    /// `none` while the stream can go on.
+    /// `none` while the stream can continue.
     pub fn stopReason(s: *const Stream) Stop {
         return if (s.isCancelled()) .cancelled else s.stop;
     }
@@ -378,11 +378,11 @@ pub const Stream = struct {
         try compiled.checkSpan(config, s.timeout, &s.diag);
         // The generation would end there, and the rest would never come.
         if (compiled.prematureEnd(s.sequence.model)) |token| {
-            return s.diag.fail(.payload, "a leaf goes on after token {d}, which ends the generation", .{token});
+            return s.diag.fail(.payload, "a leaf continues after token {d}, which ends the generation", .{token});
         }
         s.sampler.reserve(gpa, compiled.listMax()) catch return s.diag.outOfMemory();
         const own = config.owned(gpa) catch return s.diag.outOfMemory();
-        s.clearConstraint(); // first: a recognizer drops what texts have left only where none goes on
+        s.clearConstraint(); // first: a recognizer drops what texts have left only where none continues
         s.guide = .init(gpa, compiled, own);
         s.guide.?.state.setInterrupt(&s.sequence.interrupt.of);
         s.mode = mode;
@@ -421,7 +421,7 @@ pub const Stream = struct {
         s.forgetBorder();
     }
 
-    /// Opens a span by its path. An open span ends. A stopped stream goes on.
+    /// Opens a span by its path. An open span ends. A stopped stream continues.
     pub fn activate(s: *Stream, path: []const u8) Error!void {
         const guide = if (s.guide) |*guide| guide else {
             return s.diag.fail(.state, "nothing constrains the output: set a token trie or a constraint first", .{});
@@ -700,7 +700,7 @@ pub const Stream = struct {
         return .nothing;
     }
 
-    /// Lets a stopped stream go on, except after the end of generation.
+    /// Lets a stopped stream continue, except after the end of generation.
     fn resumeIfStopped(s: *Stream) void {
         if (s.stop != .none and s.stop != .end_of_generation) s.startRun();
     }
@@ -719,7 +719,7 @@ pub const Stream = struct {
     }
 
     fn failCancelled(s: *Stream) Error {
-        return s.diag.fail(.cancelled, "the stream was cancelled: reset it to go on", .{});
+        return s.diag.fail(.cancelled, "the stream was cancelled: reset it to continue", .{});
     }
 
     fn refuseInCallback(s: *Stream) Error!void {

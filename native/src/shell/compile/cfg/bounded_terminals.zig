@@ -1,6 +1,6 @@
 //! Terminals of a grammar that a repetition makes large, as texts of bounded length (bounded.zig). Such a text is read beside
-//! the lexemes and may end wherever it is whole; where the longest lexeme counts, that is right if nothing else can begin where
-//! it does, or go on where it begins or ends.
+//! the lexemes and may end wherever it is whole; where maximal munch counts, that is right if nothing else can begin where
+//! it does, or continue where it begins or ends.
 
 const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
@@ -45,9 +45,9 @@ pub fn find(ctx: *const Context, grammar: *const Bnf, reading: bnf.Reading) Erro
     return with;
 }
 
-/// Whether each text ends where its longest lexeme would. A sufficient condition.
+/// Whether each text ends where its maximal munch would. A sufficient condition.
 pub fn areApart(ctx: *const Context, program: *const Program, texts: *const BoundedTexts) Error!bool {
-    // [terminal]: the bytes that it can begin with, and those that it can go on with although it is whole.
+    // [terminal]: the bytes that it can begin with, and those that it can continue with although it is whole.
     const firsts = try ctx.filled(Bytes, program.n_terminals, .empty);
     const nexts = try ctx.filled(Bytes, program.n_terminals, .empty);
     const lexer = &program.lexer;

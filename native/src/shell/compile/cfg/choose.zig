@@ -1,5 +1,5 @@
-//! Makes of terminals and productions the fastest language that is right for them: one lexer that takes the longest lexeme
-//! with an LR parser, or all ways to read a text at once.
+//! Makes of terminals and productions the fastest language that is right for them: one lexer that uses maximal munch
+//! with an LR parser, or every way to read a text at once.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -154,11 +154,11 @@ fn warnOfFollowed(ctx: *const Context, reading: Reading, warnings: *tables.Warni
         "look-around or ignore_once, which cut terminals"
     else
         "tokens or schemas";
-    const warning = "%conflicts {t} is not obeyed beside {s}: all ways are followed";
+    const warning = "%conflicts {t} is not obeyed beside {s}: every parse is followed";
     try ctx.append(warnings, try std.fmt.allocPrint(ctx.arena, warning, .{ reading.conflicts, @as([]const u8, beside) }));
 }
 
-/// Takes the lexer over. `reading` null: the longest lexeme and one way to parse. `parted`: as the program has it.
+/// Takes the lexer over. `reading` null: maximal munch and one way to parse. `parted`: as the program has it.
 fn finish(
     gpa: Allocator,
     ctx: *const Context,
@@ -272,11 +272,11 @@ fn copyTokens(gpa: Allocator, tokens: *const NamedTokens) Allocator.Error!NamedT
     return .{ .starts = starts, .classes = try gpa.dupe(u8, tokens.classes), .others = tokens.others, .n_classes = tokens.n_classes };
 }
 
-/// Unless the longest lexeme decides, all terminals that match are found: which of them it is, is the parser's affair.
+/// Unless maximal munch decides, all terminals that match are found: which of them it is, is the parser's affair.
 fn patternsOf(ctx: *const Context, grammar: *const Bnf, lexing: Lexing) Error![]const Pattern {
     const patterns = try ctx.alloc(Pattern, grammar.terminals.len);
     for (patterns, grammar.terminals) |*pattern, terminal| {
-        // A skipped terminal is skipped everywhere, so being soft means nothing.
+        // A skipped terminal is ignored everywhere, so being soft means nothing.
         const is_soft = lexing != .longest or terminal.soft and !terminal.skip;
         pattern.* = .{ .node = terminal.pattern, .soft = is_soft };
     }

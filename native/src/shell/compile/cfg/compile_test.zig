@@ -1,4 +1,4 @@
-//! Random context-free grammars, compiled, against an Earley recogniser: whether a text can go on, and whether it may end.
+//! Random context-free grammars, compiled, against an Earley recogniser: whether a text can continue, and whether it may end.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;

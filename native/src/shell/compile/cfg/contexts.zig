@@ -1,7 +1,7 @@
 //! Grammars whose terminals have look-around, without it. What is before a terminal and what must follow it is a context, one
 //! of few. Each terminal is cut into those texts of it that lead from one context to another, and each rule into one for
 //! each pair of contexts ("On formal properties of simple phrase structure grammars", Y. Bar-Hillel, M. Perles, E.
-//! Shamir, 1961). What is skipped becomes a part of the rules, since it changes the context, too.
+//! Shamir, 1961). What is ignored becomes a part of the rules, since it changes the context, too.
 
 const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
@@ -58,10 +58,10 @@ const Cutter = struct {
     origins: ArrayList(u16) = .empty,
     /// [context * terminals + terminal].
     moves: ArrayList([]const Move) = .empty,
-    /// [context]: those that what is skipped leads to, itself among them; and of this what may be skipped more than once.
+    /// [context]: those that what is ignored leads to, itself among them; and of this what may be skipped more than once.
     skipped: []u64 = &.{},
     repeated: []u64 = &.{},
-    /// [context * rules + rule]: the contexts behind the rule's texts; and whether it is asked for there.
+    /// [context * rules + rule]: the contexts after the rule's texts; and whether it is asked for there.
     reach: []u64 = &.{},
     asked: []bool = &.{},
     rules: ArrayList(bnf.Rule) = .empty,
@@ -70,7 +70,7 @@ const Cutter = struct {
     of_keys: NumberMap = .{},
     waiting: ArrayList(Key) = .empty,
 
-    /// The start, a rule, a terminal with what is skipped behind it, what is skipped, or what of it may be so more than once; from
+    /// The start, a rule, a terminal with what is ignored after it, what is ignored, or what of it may be so more than once; from
     /// a context to another.
     const Key = struct {
         what: union(enum) { start, skip, repeat, rule: u16, terminal: u16 },
@@ -168,10 +168,10 @@ const Cutter = struct {
         const place = for (c.grammar.terminals) |terminal| {
             if (terminal.looks) break terminal.place;
         } else unreachable; // nothing else opens one
-        const why = if (reading.lexing != .contextual) "by the longest lexeme" else "in a grammar with tokens or schemas";
+        const why = if (reading.lexing != .contextual) "with maximal munch" else "in a grammar with tokens or schemas";
         return c.ctx.diag.fail(
             .grammar,
-            "{f}: look-around that reaches beyond its terminal, or in one that may be empty, is not served {s}",
+            "{f}: look-around that reaches beyond its terminal, or in one that may be empty, is unsupported {s}",
             .{ place, @as([]const u8, why) },
         );
     }
@@ -203,7 +203,7 @@ const Cutter = struct {
         }
     }
 
-    /// The contexts after one lexeme that is skipped, once or any number of times.
+    /// The contexts after one lexeme that is ignored, once or any number of times.
     fn afterSkipped(c: *const Cutter, from: u64, once: bool) u64 {
         var to: u64 = 0;
         for (c.grammar.terminals, 0..) |terminal, t| if (terminal.skip and terminal.once == once) {
@@ -285,7 +285,7 @@ const Cutter = struct {
         return .{ .terminals = try c.usedTerminals(), .rules = c.rules.items, .productions = c.productions.items, .start = root.rule };
     }
 
-    /// Numbers those that the rules use anew, in their order.
+    /// Numbers those that the rules use again, in their order.
     fn usedTerminals(c: *Cutter) Error![]const bnf.Terminal {
         const is_used = try c.ctx.filled(bool, c.terminals.items.len, false);
         for (c.productions.items) |p| for (p.symbols) |symbol| if (symbol == .terminal) {
@@ -343,7 +343,7 @@ const Cutter = struct {
         };
     }
 
-    /// Whether something is skipped before the first lexeme.
+    /// Whether something is ignored before the first lexeme.
     fn leads(c: *const Cutter) bool {
         for (c.grammar.terminals) |terminal| if (terminal.skip and terminal.leads) return true;
         return false;
@@ -358,7 +358,7 @@ const Cutter = struct {
         return c.ruleOf(.{ .what = if (c.skipsOnce()) .skip else .repeat, .from = from, .to = to });
     }
 
-    /// One lexeme that is skipped once, or none, among those that may be skipped more often.
+    /// One lexeme that is ignored once, or none, among those that may be skipped more often.
     fn cutSkip(c: *Cutter, rule: u16, from: u6, to: u6) Error!void {
         if (c.repeated[from] & bit(to) != 0) try c.addHelper(rule, &.{try c.ruleOf(.{ .what = .repeat, .from = from, .to = to })});
         for (0..c.contexts.items.len) |by| if (c.repeated[from] & bit(by) != 0) for (c.grammar.terminals, 0..) |terminal, t| {
@@ -398,7 +398,7 @@ const Cutter = struct {
         }
     }
 
-    /// All ways through the contexts.
+    /// Every parse through the contexts.
     fn cutProduction(c: *Cutter, rule: u16, p: bnf.Production, from: u6, to: u6) Error!void {
         const forward = try c.ctx.alloc(u64, p.symbols.len + 1);
         forward[0] = bit(from);
@@ -441,7 +441,7 @@ const Cutter = struct {
         }
     }
 
-    /// The first context from `least` on that is useful behind a symbol.
+    /// The first context from `least` on that is useful after a symbol.
     fn nextOf(c: *const Cutter, from: u7, symbol: Symbol, useful: u64, least: u7) ?u7 {
         const all = c.after(bit(from), symbol) & useful;
         for (least..c.contexts.items.len) |next| if (all & bit(next) != 0) return @intCast(next);

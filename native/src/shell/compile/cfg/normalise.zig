@@ -17,7 +17,7 @@ const Error = context.Error;
 
 /// Alternatives of a rule of which each is compared with all others.
 const compared_max = 256;
-/// Symbols of one production that may be empty; what is behind them gets a helper.
+/// Symbols of one production that may be empty; what is after them gets a helper.
 const nullable_max = 4;
 const number_max = std.math.maxInt(u16) - 1;
 
@@ -80,7 +80,7 @@ const Normal = struct {
         return n.ctx.diag.fail(.limit, "the grammar has more than {d} {s}", .{ @as(u32, number_max), what });
     }
 
-    /// Takes all productions out, to be added anew.
+    /// Takes all productions out, to be added again.
     fn takeAll(n: *Normal) []const bnf.Production {
         const all = n.productions.items;
         n.productions = .empty;
@@ -204,7 +204,7 @@ const Normal = struct {
         return p.symbols.len == 2 and isRule(p.symbols[0], p.rule) and isRule(p.symbols[1], p.rule);
     }
 
-    /// Whether the alternative is the rule itself and shorter ones, one behind the other.
+    /// Whether the alternative is the rule itself and shorter ones, one after the other.
     fn isMadeOf(n: *Normal, others: []const []const Symbol, p: bnf.Production) Error!bool {
         const length = p.symbols.len;
         const is_end = try n.ctx.filled(bool, length + 1, false);
@@ -223,7 +223,7 @@ const Normal = struct {
     }
 
     /// Let A lead to A at the left, and call its other alternatives B. Where an alternative ends with A, it may end with B
-    /// instead: what follows that B in the A was to go on at the left can follow the whole.
+    /// instead: what follows that B in the A was to continue at the left can follow the whole.
     fn leanLeft(n: *Normal) Error!void {
         const n_rules = n.rules.items.len;
         const at_left = try n.ctx.filled(bool, n_rules, false);

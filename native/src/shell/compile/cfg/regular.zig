@@ -132,7 +132,7 @@ pub const Regular = struct {
     /// A regular expression and then, or behind, one of the rules that are solved.
     const Term = struct { part: Part, member: ?usize };
 
-    /// [member]: what comes before or behind that member; the last one stands alone. Null: nothing does.
+    /// [member]: what comes before or after that member; the last one stands alone. Null: nothing does.
     const Row = [solved_max + 1]?Part;
 
     /// Solves X_i = a_i0 X_0 | ... | b_i by elimination ("Delayed logic and finite state machines", D. N. Arden, 1961).

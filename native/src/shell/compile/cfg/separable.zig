@@ -1,4 +1,4 @@
-//! Whether the fast lexer is right: one that takes the longest lexeme of all terminals, wherever the parser is. It is
+//! Whether the fast lexer is right: one that uses maximal munch of all terminals, wherever the parser is. It is
 //! if each text that can be split into lexemes at all can be split in that way alone.
 
 const std = @import("std");
@@ -16,7 +16,7 @@ const Context = context.Context;
 const Error = context.Error;
 
 /// A sufficient condition. First, no two terminals that match one lexeme are accepted by one state of the parser. Second,
-/// where a lexeme may end and also go on with a byte, nothing that follows it begins with that byte: so there is
+/// where a lexeme may end and also continue with a byte, nothing that follows it begins with that byte: so there is
 /// one place where it can end.
 pub fn isSeparable(ctx: *const Context, tables: *const Tables, lexer: *const Dfa) Error!bool {
     const accepted = try findAccepted(ctx, tables);
@@ -34,11 +34,11 @@ pub fn isSeparable(ctx: *const Context, tables: *const Tables, lexer: *const Dfa
     return true;
 }
 
-/// Whether a lexer that takes the longest lexeme of all terminals is also right where a terminal is tried only where the
+/// Whether a lexer that uses maximal munch of all terminals is also right where a terminal is tried only where the
 /// parser can take it, and a lexeme may end early before what nothing can separate from it (glr/run.zig). A sufficient
 /// condition. First, as above, where skipped terminals are accepted by every state. Second, where a lexeme may end and
-/// also go on with a byte, nothing that follows begins with the byte, or every state that accepts the lexeme also
-/// accepts something that goes on so. Third, whatever follows a lexeme can be separated from it. `parted` is of
+/// also continue with a byte, nothing that follows begins with the byte, or every state that accepts the lexeme also
+/// accepts something that continues so. Third, whatever follows a lexeme can be separated from it. `parted` is of
 /// lr/separators.zig.
 pub fn isLongest(ctx: *const Context, grammar: *const Bnf, tables: *const Tables, lexer: *const Dfa, parted: []const u64) Error!bool {
     const accepted = try findAccepted(ctx, tables);
@@ -78,7 +78,7 @@ pub fn isLongest(ctx: *const Context, grammar: *const Bnf, tables: *const Tables
     return true;
 }
 
-/// Whether something skipped can come behind a lexeme, and then, if not at once, whatever can follow.
+/// Whether something skipped can come after a lexeme, and then, if not at once, whatever can follow.
 fn isSeparated(firsts: []const Classes, goes_on: Classes, after: []const u64, skip: []const u64, parted: []const u64, words: usize) bool {
     var buffer: [width_max]u64 = @splat(0);
     const behind = buffer[0..words];
@@ -97,7 +97,7 @@ fn isSeparated(firsts: []const Classes, goes_on: Classes, after: []const u64, sk
     return is_any;
 }
 
-/// Whether a lazy terminal matches where the lexeme could go on, or be another.
+/// Whether a lazy terminal matches where the lexeme could continue, or be another.
 fn endsLazily(grammar: *const Bnf, lexer: *const Dfa) bool {
     for (1..lexer.nStates()) |state| {
         const terminals = lexer.matchList(@intCast(state));
@@ -121,7 +121,7 @@ fn goesOnAlways(tables: *const Tables, lexer: *const Dfa, accepted: []const u64,
     return true;
 }
 
-/// Whether it is the same to go on in a state and to begin anew.
+/// Whether it is the same to continue in a state and to begin again.
 fn beginsAsItGoesOn(lexer: *const Dfa, state: usize) bool {
     for (0..lexer.nClasses()) |class| {
         const column = lexer.column(class);

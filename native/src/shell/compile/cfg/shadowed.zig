@@ -1,4 +1,4 @@
-//! By the longest lexeme, a text that several terminals match is the first one's, wherever the parser is: so a terminal loses
+//! With maximal munch, a text that several terminals match is the first one's, wherever the parser is: so a terminal loses
 //! texts. Where words are reserved that is meant; where patterns overlap it seldom is, and is a warning.
 
 const std = @import("std");

@@ -312,7 +312,7 @@ test "errors say where and what" {
         .{ "root ::= Token(4)", "1:16: there is no token 4: the vocabulary has 4" },
         .{ "root ::= TagDispatch((\"a\", b))", "1:28: the rule b is not defined" },
         .{ "root ::= TagDispatch((\"\", root))", "1:22: the text is empty" },
-        .{ "root ::= TokenTagDispatch((1, root))", "1:10: TokenTagDispatch is not served" },
+        .{ "root ::= TokenTagDispatch((1, root))", "1:10: TokenTagDispatch is unsupported" },
         .{ "1a ::= \"b\"", "1:1: expected the name of a rule, found \"1\"" },
     }) |case| try expectError(.ebnf, .grammar, case[0], case[1]);
 }

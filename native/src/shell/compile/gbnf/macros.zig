@@ -35,7 +35,7 @@ pub const Dispatch = struct {
     tags: []const Tag,
     /// Any text without a tag, and without what is excluded.
     free: *const ast.Node,
-    /// Whether free text goes on behind a rule.
+    /// Whether free text continues after a rule.
     loops: bool,
 
     pub const Tag = struct {
@@ -54,7 +54,7 @@ pub const Macros = struct {
     tokens: *const Tokens,
     budget: *Budget,
 
-    /// The parenthesis behind the name is next; `place` is the name's.
+    /// The parenthesis after the name is next; `place` is the name's.
     pub fn read(m: *const Macros, macro: Macro, place: Place) Error!Value {
         _ = m.cursor.take("(");
         m.cursor.skipSpace(true);
@@ -63,7 +63,7 @@ pub const Macros = struct {
             .Substring => .{ .pattern = try m.substring() },
             .Token, .ExcludeToken => .{ .tokens = .{ .ranges = try m.numbers(), .negated = macro == .ExcludeToken } },
             .TagDispatch => .{ .dispatch = try m.dispatch() },
-            .TokenTagDispatch => m.cursor.fail(place, "{s} is not served", .{@tagName(macro)}),
+            .TokenTagDispatch => m.cursor.fail(place, "{s} is unsupported", .{@tagName(macro)}),
         };
     }
 

@@ -26,7 +26,7 @@ const Error = Allocator.Error || diagnostic.Error;
 
 /// How deep groups may be nested.
 pub const nesting_max = 1000;
-/// Of repetitions with counts, one behind the other, of one item.
+/// Of repetitions with counts, one after the other, of one item.
 const repetitions_max = 4;
 /// Groups at this depth, and at each multiple of it, become rules.
 const depth_of_rules = 64;
@@ -116,7 +116,7 @@ pub const Parser = struct {
         }
     }
 
-    /// What is in brackets behind the name of a rule, of which the first is read.
+    /// What is in brackets after the name of a rule, of which the first is read.
     fn readAttributes(p: *Parser) Error!Attributes {
         var attributes: Attributes = .{};
         while (true) {
@@ -125,7 +125,7 @@ pub const Parser = struct {
             const Known = enum { lazy, max_chars };
             const name = p.cursor.run(isGbnfName);
             const known = std.meta.stringToEnum(Known, name) orelse
-                return p.cursor.fail(place, "the attribute {f} is not served", .{quoted(name)});
+                return p.cursor.fail(place, "the attribute {f} is unsupported", .{quoted(name)});
             switch (known) {
                 .lazy => attributes.lazy = true,
                 .max_chars => {

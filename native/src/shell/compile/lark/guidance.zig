@@ -12,14 +12,14 @@ const Order = @import("engine").json_form.Order;
 const Style = @import("../parameters/style.zig").Style;
 const json = @import("../schema/json.zig");
 const Options = @import("../schema/compile.zig").Options;
-const escape_letters = @import("../schema/spelt.zig").escape_letters;
+const escape_letters = @import("../schema/spelled.zig").escape_letters;
 
 const key = "x-guidance";
 
 pub const Guidance = struct {
     options: Options = .{},
     /// Members that have no effect here.
-    unserved: []const []const u8 = &.{},
+    unsupported: []const []const u8 = &.{},
 };
 
 /// Of a schema, which need not be one. ELIZA_ERR_GRAMMAR: it is no JSON, or an option has no such value.
@@ -30,7 +30,7 @@ pub fn read(arena: Allocator, schema_text: []const u8, budget: *Budget, diag: *D
     const found = if (schema == .object) schema.object.get(key) else null;
     const members = if (found != null and found.?.* == .object) found.?.object.members() else return .{};
     var guidance: Guidance = .{};
-    var unserved: ArrayList([]const u8) = .empty;
+    var unsupported: ArrayList([]const u8) = .empty;
     var flexible: ?bool = null;
     var separators: [2][]const u8 = .{ ",", ":" };
     for (members) |member| {
@@ -48,7 +48,7 @@ pub fn read(arena: Allocator, schema_text: []const u8, budget: *Budget, diag: *D
             whitespace_max,
         };
         const known = std.meta.stringToEnum(Known, member.key) orelse {
-            try unserved.append(arena, member.key);
+            try unsupported.append(arena, member.key);
             continue;
         };
         const options = &guidance.options;
@@ -60,16 +60,16 @@ pub fn read(arena: Allocator, schema_text: []const u8, budget: *Budget, diag: *D
             },
             .whitespace_max => options.form.space_max = try shortCount(member, diag),
             .lenient => options.lenient = try flag(member, diag),
-            // `oneOf` is exact, and free strings are spelt in any way.
+            // `oneOf` is exact, and free strings are spelled in any way.
             .coerce_one_of => _ = try flag(member, diag),
-            .json_allow_general_unicode_escapes => if (!try flag(member, diag)) try unserved.append(arena, member.key),
+            .json_allow_general_unicode_escapes => if (!try flag(member, diag)) try unsupported.append(arena, member.key),
             .json_allowed_escapes => options.refused_escapes = try refusedBeside(try text(member, diag), diag),
             .excludes => options.excludes = try areTexts(member.value, diag),
             .order => options.form.order = try oneOf(Order, member, diag),
             .style => options.style = if (std.mem.eql(u8, try text(member, diag), "json")) null else try oneOf(Style, member, diag),
         }
     }
-    guidance.unserved = unserved.items;
+    guidance.unsupported = unsupported.items;
     if (guidance.options.form.space_max != null) return guidance;
     if (flexible) |is| guidance.options.form.space = if (is) .any else try spaceOf(separators, diag);
     return guidance;
@@ -122,7 +122,7 @@ fn spaceOf(separators: [2][]const u8, diag: *Diagnostic) diagnostic.Error!Space 
     for ([_]Space{ .compact, .spaced }, [_][2][]const u8{ .{ ",", ":" }, .{ ", ", ": " } }) |space, both| {
         if (std.mem.eql(u8, separators[0], both[0]) and std.mem.eql(u8, separators[1], both[1])) return space;
     }
-    return diag.fail(.grammar, "/{s}: the separators {f} and {f} are not served", .{ key, quoted(separators[0]), quoted(separators[1]) });
+    return diag.fail(.grammar, "/{s}: the separators {f} and {f} are unsupported", .{ key, quoted(separators[0]), quoted(separators[1]) });
 }
 
 test "white space as llguidance's options have it" {
@@ -148,5 +148,5 @@ test "white space as llguidance's options have it" {
     try std.testing.expectEqual(0xfc, (try read(arena.allocator(), some, &budget, &diag)).options.refused_escapes);
     const other = "{\"x-guidance\": {\"item_separator\": \";\"}}";
     try std.testing.expectError(error.Failed, read(arena.allocator(), other, &budget, &diag));
-    try std.testing.expectEqualStrings("/x-guidance: the separators \";\" and \":\" are not served", diag.message());
+    try std.testing.expectEqualStrings("/x-guidance: the separators \";\" and \":\" are unsupported", diag.message());
 }

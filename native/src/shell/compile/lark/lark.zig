@@ -450,7 +450,7 @@ test "errors say where and what" {
         .{ "%import other.A\nstart: A", "1:9: there is no grammar other to import from: it is not common, and not among those given" },
         .{ "%import common.int\nstart: int", "1:16: expected the name of a terminal, found \"int\"" },
         .{ "start: \"a\"\n %nothing", "2:2: there is no directive \"%nothing\"" },
-        .{ "%import common.NAME", "1:16: common has no terminal NAME (or it cannot be served)" },
+        .{ "%import common.NAME", "1:16: common has no terminal NAME (or it cannot be supported)" },
         .{ "start: (\"a\" %prec X)", "1:13: %prec stands at the end of an alternative of a rule, outside of parentheses" },
         .{ "start: \"a\" %prec X", "1:18: X has no precedence: %left, %right or %nonassoc gives one" },
         .{ "%left X\nstart: \"a\"", "1:7: X is neither a terminal nor used by %prec" },
@@ -461,7 +461,7 @@ test "errors say where and what" {
         .{ "start ::= \"a\"", "1:7: a rule is written \"name: ...\"; ::= is of other notations" },
         .{ "start: \"\u{e9}\x00\"", "1:10: a zero byte" },
         .{ "start: \"\u{e9}\xff\"", "1:10: invalid UTF-8" },
-        .{ "start: /a/l", "1:11: the flag l depends on a locale and is not served" },
+        .{ "start: /a/l", "1:11: the flag l depends on a locale and is unsupported" },
     };
     for (cases) |case| try expectError(.grammar, case[0], case[1]);
 }

@@ -127,13 +127,13 @@ const Grammar = enum {
     imported,
 };
 
-/// A rule or terminal with parameters, or with a number. It is read anew for each use with other arguments.
+/// A rule or terminal with parameters, or with a number. It is read again for each use with other arguments.
 const Template = struct {
     head: Token,
     parameters: []const Token,
     has_number: bool,
     grammar: u32,
-    /// Behind the parameters.
+    /// After the parameters.
     scanner: Scanner,
     token: Token,
 };
@@ -149,7 +149,7 @@ const Instance = struct {
     grammar: u32,
 };
 
-/// What stands in brackets behind the name of a rule.
+/// What stands in brackets after the name of a rule.
 const Attributes = struct {
     lazy: bool = false,
     /// The rule is one lexeme.
@@ -189,7 +189,7 @@ const Parser = struct {
     /// Those of `callers` that `@name` has asked for.
     named: ArrayList(struct { name: []const u8, is: union(enum) { schema: []const u8, grammar: u32 } }) = .empty,
     names: ArrayList(Name) = .empty,
-    /// Of `names`: with the grammar before it unless that is the outermost, and the arguments behind it.
+    /// Of `names`: with the grammar before it unless that is the outermost, and the arguments after it.
     name_texts: Texts = .{},
     templates: ArrayList(Template) = .empty,
     /// Of `templates`, as those of names.
@@ -242,7 +242,7 @@ const Parser = struct {
         return p.readBody(head, try p.nameOf(head), how);
     }
 
-    /// What is behind the name and its parameters.
+    /// What is after the name and its parameters.
     fn readBody(p: *Parser, head: Token, name: u32, how: Definition) Error!void {
         var attributes = if (p.token.tag == .left_bracket) try p.readAttributes(head) else Attributes{};
         const priority = try p.readPriority();
@@ -430,7 +430,7 @@ const Parser = struct {
         }
     }
 
-    /// What is behind the name of a template: `{a, b}` or `::number`.
+    /// What is after the name of a template: `{a, b}` or `::number`.
     fn readUse(p: *Parser, head: Token, depth: u32) Error!Expression {
         var arguments: ArrayList(Reference) = .empty;
         var text: ArrayList(u8) = .empty;
@@ -627,7 +627,7 @@ const Parser = struct {
         return p.fail(directive.place, "there is no directive {f}", .{quoted(directive.text)});
     }
 
-    /// One of the words that may stand behind a directive.
+    /// One of the words that may stand after a directive.
     fn readWord(p: *Parser, comptime Word: type, words: []const Word) Error!Word {
         const directive = p.token;
         try p.advance();
@@ -676,7 +676,7 @@ const Parser = struct {
         switch (p.grammars.items[p.grammar]) {
             .outermost => {},
             .imported => return p.endLine(), // as in Lark
-            .nested => try p.warn(first.place, "{s} is skipped in the whole text, not only by the grammar in braces", .{p.textFrom(first)}),
+            .nested => try p.warn(first.place, "{s} is ignored in the whole text, not only by the grammar in braces", .{p.textFrom(first)}),
         }
         switch (expression) {
             .reference => |reference| try p.ignored.append(p.arena, .{
@@ -808,7 +808,7 @@ const Parser = struct {
             return;
         }
         const expression = common_terminals.find(name.text) orelse
-            return p.fail(name.place, "common has no terminal {s} (or it cannot be served)", .{name.text});
+            return p.fail(name.place, "common has no terminal {s} (or it cannot be supported)", .{name.text});
         const definition = try p.define(as, try p.nameOf(as), true, .new);
         const pattern = try p.patterns.imported(expression, as.place);
         p.terminals.items[definition].expression = .{ .reference = .{ .pattern = pattern } };
@@ -923,7 +923,7 @@ const Parser = struct {
         const found = guidance.read(p.arena, text, p.budget, p.diag) catch |e| {
             return if (e == error.OutOfMemory) e else source_text.failAgain(token.place, p.diag);
         };
-        for (found.unserved) |name| try p.warn(token.place, "x-guidance: {s} has no effect", .{name});
+        for (found.unsupported) |name| try p.warn(token.place, "x-guidance: {s} has no effect", .{name});
         var options = found.options;
         options.documents = p.callers;
         return .{ .reference = .{ .pattern = try p.patterns.document(token, text, options) } };

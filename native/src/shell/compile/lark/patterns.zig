@@ -56,7 +56,7 @@ pub const Patterns = struct {
     n_costly: u32 = 0,
     /// The vocabulary's.
     tokens: *const Tokens,
-    /// Of the tokens that are named, and where in `list` each stands; behind them those of styles.
+    /// Of the tokens that are named, and where in `list` each stands; after them those of styles.
     sets: ArrayList(TokenSet) = .empty,
     of_sets: ArrayList(u32) = .empty,
     /// By number.
@@ -91,7 +91,7 @@ pub const Patterns = struct {
             'x' => flags.verbose = true,
             'u' => {}, // every regex is Unicode
             'm' => flags.multi_line = true,
-            else => return p.fail(token, at, "the flag {s} depends on a locale and is not served", .{token.text[at..][0..1]}),
+            else => return p.fail(token, at, "the flag {s} depends on a locale and is unsupported", .{token.text[at..][0..1]}),
         };
         const nowhere = std.math.maxInt(usize);
         var failed_at: usize = nowhere;

@@ -118,7 +118,7 @@ pub const Scanner = struct {
         return if (ahead < s.text.len - s.at) s.text[s.at + ahead] else 0;
     }
 
-    /// Skips white space, comments, and line ends behind a backslash. Returns whether a line ended.
+    /// Skips white space, comments, and line ends after a backslash. Returns whether a line ended.
     fn skipBlank(s: *Scanner) bool {
         var ended = false;
         while (true) switch (s.byteAt(0)) {

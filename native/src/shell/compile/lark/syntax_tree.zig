@@ -94,7 +94,7 @@ pub const Terminal = struct {
     place: Place,
     priority: i32 = 0,
     expression: Expression,
-    /// Its lexeme ends where it matches first, whatever else could go on.
+    /// Its lexeme ends where it matches first, whatever else could continue.
     lazy: bool = false,
     /// 0: any number.
     tokens_max: u32 = 0,
@@ -117,7 +117,7 @@ pub const SyntaxTree = struct {
     ignored_expressions: []const Terminal,
     soft: []const Mention,
     precedences: []const Precedence,
-    /// Whether what is skipped may come before the first lexeme.
+    /// Whether what is ignored may come before the first lexeme.
     skips_first: bool,
     /// [grammar]: of the lexemes that it skips, only one may stand between two others.
     skips_once: []const bool,

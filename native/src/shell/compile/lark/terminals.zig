@@ -148,7 +148,7 @@ pub const Terminals = struct {
         return terminals;
     }
 
-    /// By explicit priority, then literals first, then by place.
+    /// By explicit priority, then literals first, then with contextual lexing.
     fn precedes(entries: []const Entry, a: u32, b: u32) bool {
         const x = entries[a];
         const y = entries[b];

@@ -2,7 +2,7 @@
 //! 1982. Each set is united once along each edge of three relations, where propagating lookaheads between kernels takes repeated
 //! passes.
 //!
-//! A goto is a transition over a rule. A goto *reads* the goto right behind it if that is over a rule that can be empty. A goto
+//! A goto is a transition over a rule. A goto *reads* the goto right after it if that is over a rule that can be empty. A goto
 //! *includes* another if its rule can end the other's rule: only what can be empty comes after it. A reduction *looks back* to
 //! the gotos over its rule, and its lookaheads are what can follow these.
 

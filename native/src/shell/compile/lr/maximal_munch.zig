@@ -1,5 +1,5 @@
-//! Finds neighbours that the lexer cannot separate. It munches maximally: a lexeme goes on for as long as it can, so an `a`
-//! swallows the `b` behind it unless `b` begins with a byte that the pending lexeme cannot take.
+//! Finds neighbours that the lexer cannot separate. It munches maximally: a lexeme continues for as long as it can, so an `a`
+//! swallows the `b` after it unless `b` begins with a byte that the pending lexeme cannot take.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -24,7 +24,7 @@ const Context = context.Context;
 const Error = context.Error;
 
 /// Adds a warning for each pair `a`, `b` where the parser allows `b` right after `a`, but some text of `a` can never be ended by `b`,
-/// not even after going on. There is no warning if something skipped can come in between; a skipped terminal has a warning of its own,
+/// not even after continuing. There is no warning if something skipped can come in between; a skipped terminal has a warning of its own,
 /// for the first `b` that can never end it. A grammar without such warnings has no dead ends, unless soft terminals match all texts
 /// of those that end a rule. Warnings live in `arena`: at most `warnings_max`, and then a line with the number of the others.
 pub fn warnOfInseparable(
@@ -57,7 +57,7 @@ const Search = struct {
     n_warned: u32 = 0,
     /// [terminal]: the classes that it can begin with.
     firsts: []Classes,
-    /// [lexer state]: the classes that a pending lexeme can go on with.
+    /// [lexer state]: the classes that a pending lexeme can continue with.
     takes: []Classes,
     /// From terminals to the lexer's states that match them.
     states: Graph,
@@ -67,7 +67,7 @@ const Search = struct {
     followers: []u64,
     /// The terminals that some state of the parser shifts.
     shifted: []u64,
-    /// [terminal]: whether it is skipped and has its warning.
+    /// [terminal]: whether it is ignored and has its warning.
     is_warned: []bool,
     /// Scratch of `canEndLater`, by lexer state.
     good: []bool,
@@ -290,7 +290,7 @@ test "neighbours that are never told apart" {
     try std.testing.expectEqualStrings(swallowed, try warningsOf(arena, "start: A \"a\"\nA: /a+/"));
     // Only some texts of A: `c` can be ended by `a`, but `aa` cannot.
     try std.testing.expectEqualStrings(swallowed, try warningsOf(arena, "start: A \"a\"\nA: /a+|c/"));
-    // A can go on until `a` ends it.
+    // A can continue until `a` ends it.
     try std.testing.expectEqualStrings("", try warningsOf(arena, "start: A \"a\"\nA: /a+b?/"));
     try std.testing.expectEqualStrings("", try warningsOf(arena, "start: A \"a\"\nA: /a{1,3}/"));
     // Something skipped ends it, and is ended itself.

@@ -37,7 +37,7 @@ pub const Verdict = struct { alive: bool, complete: bool };
 
 const EarleyItem = struct { production: u32, dot: u32, from: u32 };
 
-/// Whether the text can go on to a sentence, and whether it is one.
+/// Whether the text can continue to a sentence, and whether it is one.
 pub fn earley(arena: Allocator, grammar: *const Bnf, text: []const u16) !Verdict {
     const productions = try augmented(arena, grammar);
     var columns: ArrayList(std.AutoArrayHashMapUnmanaged(EarleyItem, void)) = .empty;

@@ -63,7 +63,7 @@ pub fn displaceRows(ctx: *const Context, offsets: []const u32, columns: []const 
 /// The search for a place begins at most this far before the last one found, so that time stays linear in practice.
 const lag_max = 64;
 
-/// Whether a row fits with its first column in this place. Behind the last entry it always does.
+/// Whether a row fits with its first column in this place. After the last entry it always does.
 fn fits(entries: []const u16, place: usize, columns: []const u32) bool {
     for (columns) |column| {
         const at = place + column - columns[0];

@@ -1,4 +1,4 @@
-//! Before which terminals something skipped can end. Where what is skipped goes on with all that a terminal begins with, it does
+//! Before which terminals something skipped can end. Where what is ignored continues with all that a terminal begins with, it does
 //! not separate it from what came before.
 
 const std = @import("std");
@@ -11,9 +11,9 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-/// [separator * lexer.words], by terminal: the terminals that begin with a byte that some text of the separator does not go on
+/// [separator * lexer.words], by terminal: the terminals that begin with a byte that some text of the separator does not continue
 /// with as any separator; and those that can come behind skipped ones of which that is so. All, if the parser sees the
-/// separator and takes it once: then it knows what comes behind it. In the context's arena.
+/// separator and takes it once: then it knows what comes after it. In the context's arena.
 pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) Error![]const u64 {
     const rows = try ctx.alloc(u16, grammar.terminals.len);
     const separators = try ctx.filled(u64, lexer.words, 0);
@@ -40,7 +40,7 @@ pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) E
     return parted;
 }
 
-/// Those that begin with a byte that no separator goes on with in a state.
+/// Those that begin with a byte that no separator continues with in a state.
 fn addParted(grammar: *const Bnf, lexer: *const Dfa, state: u16, separators: []const u64, to: []u64) void {
     const lead = lexer.columns[Parts.lead] / lexer.matches.len; // documents are below
     for (0..lexer.nClasses()) |class| {
@@ -61,7 +61,7 @@ fn goesOn(lexer: *const Dfa, next: u16, separators: []const u64) bool {
     return next != dfa.dead and sets.intersects(lexer.reachSet(next), separators);
 }
 
-/// What comes behind one skipped lexeme may come behind others before it.
+/// What comes after one skipped lexeme may come behind others before it.
 fn addThrough(ctx: *const Context, grammar: *const Bnf, parted: []u64, rows: []const u16, words: usize) Error!void {
     var is_new = true;
     while (is_new) {

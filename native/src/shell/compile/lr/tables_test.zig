@@ -403,7 +403,7 @@ test "random grammars" {
     try std.testing.expect(accepted > random_seeds / 20);
 }
 
-/// Expects that the message's example, with its lookahead, can go on to a sentence.
+/// Expects that the message's example, with its lookahead, can continue to a sentence.
 fn expectRealExample(arena: Allocator, b: *Built) !void {
     const message = b.diag.message();
     const intro = "; example: ";

@@ -82,7 +82,7 @@ pub const Elements = struct {
     opened: NumberMap = .{},
     closed: NumberMap = .{},
 
-    /// A rule for all ways to write it; null if it has no value. `among` has the types that a reader takes into account.
+    /// A rule for every way to write it; null if it has no value. `among` has the types that a reader takes into account.
     pub fn element(e: *Elements, tag: *const Tag, node: NodeId, among: Types) Error!?u16 {
         const types = try e.types.of(node);
         const string = if (types.string) try e.stringOf(tag, node, among) else null;

@@ -225,7 +225,7 @@ const Writer = struct {
         return false;
     }
 
-    /// A rule for each parameter and those behind it, in the order of the schema; the last one is for other names.
+    /// A rule for each parameter and those after it, in the order of the schema; the last one is for other names.
     fn inOrder(w: *Writer, object: *const Object, ways: []const ?u16, other: ?u16) Error!u16 {
         const rules = try w.arena.alloc(u16, ways.len + 1);
         for (rules) |*rule| rule.* = try w.to.rule("parameters");
@@ -286,7 +286,7 @@ const Writer = struct {
         return types;
     }
 
-    /// A rule for each item that is counted and those behind it. `among` is null for the types of the item alone.
+    /// A rule for each item that is counted and those after it. `among` is null for the types of the item alone.
     fn itemsOf(w: *Writer, array: *const Array, of: *const Tag, among: ?Types) Error!u16 {
         const length = array.length;
         const is_bounded = length.max != unbounded;

@@ -21,7 +21,7 @@ const Error = Allocator.Error || diagnostic.Error;
 pub const alternatives_max = 64;
 
 pub const Object = struct {
-    /// In the order of the schema; behind them others that are required.
+    /// In the order of the schema; after them others that are required.
     members: []const engine.Member,
     /// Keys.
     required: []const u32,
@@ -61,7 +61,7 @@ pub const Shapes = struct {
     const Together = []const NodeId;
 
     const of_names = "minProperties, maxProperties and propertyNames";
-    const unserved = "conditions and oneOf of such values";
+    const unsupported = "conditions and oneOf of such values";
 
     /// None if the value cannot be an object. ELIZA_ERR_GRAMMAR: they are not of members alone, each by its name.
     pub fn objects(s: *Shapes, node: NodeId) Error![]const Object {
@@ -93,7 +93,7 @@ pub const Shapes = struct {
             } else try s.refuse("patternProperties, and properties in several schemas,"),
             .object_count => |b| count = .{ .min = @max(count.min, b.min), .max = @min(count.max, b.max) },
             .object_names => try s.refuse(of_names),
-            .one, .not, .conditional => try s.refuse(unserved),
+            .one, .not, .conditional => try s.refuse(unsupported),
             else => {}, // says nothing of objects
         };
         next: for (required.items) |key| {
@@ -127,7 +127,7 @@ pub const Shapes = struct {
                 found.rest = items.rest;
             } else try s.refuse("items in several schemas"),
             .array_contains, .array_unique => try s.refuse("contains and uniqueItems"),
-            .one, .not, .conditional => try s.refuse(unserved),
+            .one, .not, .conditional => try s.refuse(unsupported),
             else => {}, // says nothing of arrays
         };
         return found;
@@ -136,8 +136,8 @@ pub const Shapes = struct {
     /// With `lenient` a warning.
     pub fn refuse(s: *const Shapes, keywords: []const u8) Error!void {
         const c = s.compiler;
-        if (!c.is_lenient) return c.diag.fail(.grammar, "at {s}: {s} are not served for parameters", .{ s.place, keywords });
-        try c.references.warn("at {s}: {s} are not served for parameters: they are not enforced", .{ s.place, keywords });
+        if (!c.is_lenient) return c.diag.fail(.grammar, "at {s}: {s} are unsupported for parameters", .{ s.place, keywords });
+        try c.references.warn("at {s}: {s} are unsupported for parameters: they are not enforced", .{ s.place, keywords });
     }
 
     /// Not empty where the types of the node have that of `of`.

@@ -114,7 +114,7 @@ pub const Style = enum(u3) {
 pub const Texts = struct {
     before_name: []const u8,
     after_name: []const u8 = "",
-    /// Between the name and the value, and behind that; other values are JSON. Null: as for strings.
+    /// Between the name and the value, and after that; other values are JSON. Null: as for strings.
     before_string: []const u8,
     before_other: ?[]const u8 = null,
     /// There may be a `name_place` in them.
@@ -126,7 +126,7 @@ pub const Texts = struct {
     not_in_strings: ?[]const u8 = null,
     /// A string stands on lines of its own, unless it is no longer the same then.
     has_lines: bool = false,
-    /// The texts tell strings from other values. Where they do not, no string is spelt as another value may be.
+    /// The texts tell strings from other values. Where they do not, no string is spelled as another value may be.
     says_which: bool = false,
     /// What the texts tell of others: each has its name where `before_other` has a `type_place`.
     types: []const Named = &.{.{ .of = not_strings }},

@@ -1,10 +1,10 @@
 //! Look-around is regular: what must be true of the text after a place is an automaton that reads along with what follows,
 //! and what must be true of the text before it is one that has read it. A pattern with look-around becomes a DFA whose
 //! states are sets of threads: a state of the pattern's NFA, and the states of the automata that are still to be satisfied
-//! (needs). What is needed behind the pattern is left to whoever reads on.
+//! (needs). What is needed after the pattern is left to whoever reads on.
 //!
 //! Where a pattern has lazy repeats, its threads are in the order of preference, as a backtracking matcher tries them, and
-//! those behind a match are dropped ("Regular Expression Matching: the Virtual Machine Approach", R. Cox, 2009).
+//! those after a match are dropped ("Regular Expression Matching: the Virtual Machine Approach", R. Cox, 2009).
 
 const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
@@ -36,7 +36,7 @@ pub fn closed(ctx: *const Context, node: *const Node, what: []const u8) Error!*c
     var looks: Looks = try .init(ctx, what);
     try looks.add(node);
     const nfa = try looks.nfaOf(node);
-    const beyond = "look-around that reaches beyond its text is not served in this place";
+    const beyond = "look-around that reaches beyond its text is unsupported in this place";
     if (looks.open.items.len > 0) return looks.fail(0, beyond);
     return nodeOf(ctx, try looks.wholeTable(&nfa, .{ .nothing = .{ .at = 0, .message = beyond } }));
 }
@@ -79,7 +79,7 @@ pub const Looks = struct {
         behind: bool,
         negated: bool,
         table: TransitionTable,
-        /// By state: whether all texts that go on from it are in the automaton, or none.
+        /// By state: whether all texts that continue from it are in the automaton, or none.
         decided: []const Decided,
 
         const Decided = enum { yes, no, open };
@@ -169,7 +169,7 @@ pub const Looks = struct {
         const of = node.look;
         const parts = if (of.behind) [_]*const Node{ any_bytes, of.node } else [_]*const Node{ of.node, any_bytes };
         const nfa = try looks.nfaOf(try ast.concat(looks.ctx.arena, &parts));
-        const beyond = "look-around in look-around that sees what is beyond both is not served";
+        const beyond = "look-around in look-around that sees what is beyond both is unsupported";
         for (nfa.looks) |inner| {
             const number = try looks.numberOf(inner);
             if (!of.behind and looks.list.items[number].behind and try looks.seesBefore(&nfa, number)) {
@@ -191,7 +191,7 @@ pub const Looks = struct {
         return @intCast(number);
     }
 
-    /// What may be needed behind a whole text: what its end satisfies, or nothing, and if something is, that is this error.
+    /// What may be needed after a whole text: what its end satisfies, or nothing, and if something is, that is this error.
     const Behind = union(enum) { end, nothing: struct { at: usize, message: []const u8 } };
 
     fn wholeTable(looks: *Looks, nfa: *const Nfa, behind: Behind) Error!TransitionTable {
@@ -450,7 +450,7 @@ pub const Looks = struct {
             }
         }
 
-        /// Adds to the set what a thread becomes. False: nothing behind it counts.
+        /// Adds to the set what a thread becomes. False: nothing after it counts.
         fn step(m: *Machine, thread: Thread, byte: u8) Error!bool {
             const needs = try m.looks.advance(thread.needs, byte) orelse return true;
             const state = m.nfa.states[thread.nfa];
@@ -470,7 +470,7 @@ pub const Looks = struct {
             m.known.clear();
         }
 
-        /// Adds a thread, with all that it leads to without a byte, in the order of preference. False: nothing behind it counts.
+        /// Adds a thread, with all that it leads to without a byte, in the order of preference. False: nothing after it counts.
         fn close(m: *Machine, from: Thread) Error!bool {
             const ctx = m.looks.ctx;
             m.waiting.clearRetainingCapacity();
@@ -499,7 +499,7 @@ pub const Looks = struct {
             return true;
         }
 
-        /// What is needed behind a look-around; null if it is false.
+        /// What is needed after a look-around; null if it is false.
         fn behindLook(m: *Machine, needs: u32, number: u16) Error!?u32 {
             const look = &m.looks.list.items[number];
             if (!look.behind) return m.looks.with(needs, number);

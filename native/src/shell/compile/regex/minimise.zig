@@ -65,7 +65,7 @@ pub const TransitionTable = struct {
         return t.rows[state * t.n_classes ..][0..t.n_classes];
     }
 
-    /// Merges states with the same future and numbers the rest anew, in the same order; the start keeps its number, even if it is
+    /// Merges states with the same future and numbers the rest again, in the same order; the start keeps its number, even if it is
     /// as dead as state 0. Returns whether any were merged. Scratch memory goes to `arena`.
     pub fn mergeStates(t: *TransitionTable, arena: Allocator, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!bool {
         const n = t.matches.len;

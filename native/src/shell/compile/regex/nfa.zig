@@ -51,7 +51,7 @@ pub const Nfa = struct {
     start: u32,
     looks: []const *const ast.Node,
     /// Of each pattern: its states but the match are those before here, from the end of the pattern before on, or
-    /// from behind the matches.
+    /// from after the matches.
     ends: []u32,
 };
 
@@ -180,7 +180,7 @@ const Builder = struct {
         }
     }
 
-    /// One after the other. They may begin before each of them and end behind each, so that subset construction makes the
+    /// One after the other. They may begin before each of them and end after each, so that subset construction makes the
     /// automaton of all factors of the text ("The smallest automaton recognizing the subwords of a text", A. Blumer et
     /// al., 1985), with fewer than two states for each byte.
     fn addSubstring(b: *Builder, chunks: []const []const u8, next: u32) Error!u32 {
@@ -233,7 +233,7 @@ const Builder = struct {
         return b.add(if (repeat.lazy) .{ .kind = .split, .a = done, .b = once_more } else .{ .kind = .split, .a = once_more, .b = done });
     }
 
-    /// A state that goes on at each of `values` from `first` on, which it takes off.
+    /// A state that continues at each of `values` from `first` on, which it takes off.
     fn branch(b: *Builder, first: usize) Error!u32 {
         const alternatives = b.values.items[first..];
         defer b.values.shrinkRetainingCapacity(first);

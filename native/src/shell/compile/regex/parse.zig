@@ -39,7 +39,7 @@ pub const Flags = packed struct(u8) {
     looks: bool = false,
 };
 
-const no_look_around = "look-around is not served here";
+const no_look_around = "look-around is unsupported here";
 
 /// How deep groups may be nested.
 pub const nesting_max = 1000;
@@ -70,7 +70,7 @@ pub fn parse(
     const anchor = parser.frame().anchor;
     const node = try parser.closeGroup();
     if (flags.search and look_around.isIn(node)) {
-        if (anchor) |at| return parser.fail(at, "an anchor beside look-around is not served in a search");
+        if (anchor) |at| return parser.fail(at, "an anchor beside look-around is unsupported in a search");
         return ast.concat(arena, &.{ ast.anything, node, ast.anything });
     }
     if (!flags.search) return node;
@@ -257,7 +257,7 @@ const Parser = struct {
             },
             '^', '$' => |byte| {
                 p.at += 1;
-                if (p.flags.multi_line) return p.fail(at, "anchors of lines, of the flag m, are not served");
+                if (p.flags.multi_line) return p.fail(at, "anchors of lines, of the flag m, are unsupported");
                 try p.addAnchor(at, byte == '^');
             },
             '*', '+', '?' => return p.fail(at, "nothing to repeat"),
@@ -317,7 +317,7 @@ const Parser = struct {
     fn add(p: *Parser, node: *const Node, inner: ?usize) Error!void {
         try p.flush();
         const bounds = try p.repeat() orelse return p.items.append(p.arena, node);
-        if (inner) |offset| return p.fail(offset, "an anchor within what is repeated is not served");
+        if (inner) |offset| return p.fail(offset, "an anchor within what is repeated is unsupported");
         try p.items.append(p.arena, try p.repeated(node, bounds));
     }
 
@@ -346,7 +346,7 @@ const Parser = struct {
     /// Called before something that takes text is added to the branch.
     fn begin(p: *Parser) Error!void {
         const open = p.frame();
-        if (open.ended) |offset| return p.fail(offset, "an end anchor is served only at the end of the pattern");
+        if (open.ended) |offset| return p.fail(offset, "an end anchor is supported only at the end of the pattern");
         open.started = true;
     }
 
@@ -358,7 +358,7 @@ const Parser = struct {
 
     fn addAnchor(p: *Parser, at: usize, first: bool) Error!void {
         for (p.frames.items) |around| if (around.look != null) {
-            // No character is before it, or behind it.
+            // No character is before it, or after it.
             try p.flush();
             return p.items.append(p.arena, try p.lookNode(at, &any, first, true));
         };
@@ -372,7 +372,7 @@ const Parser = struct {
         if (!first) {
             open.ended = open.ended orelse at;
         } else if (open.started or !open.may_start) {
-            return p.fail(at, "a start anchor is served only at the start of the pattern");
+            return p.fail(at, "a start anchor is supported only at the start of the pattern");
         }
     }
 
@@ -388,7 +388,7 @@ const Parser = struct {
             p.at += 1;
             if (!try p.groupKind(open)) return;
         } else if (p.peek() == '*') {
-            return p.fail(open, "verbs such as (*...) are not served");
+            return p.fail(open, "verbs such as (*...) are unsupported");
         }
         if (p.frames.items.len > nesting_max) {
             return p.failWith(.limit, open, "groups are nested deeper than {d}", .{nesting_max});
@@ -409,7 +409,7 @@ const Parser = struct {
 
     const LookKind = struct { look: Node.Look, rest: []const u8 };
 
-    /// Behind a `(`.
+    /// After a `(`.
     fn lookKind(p: *const Parser) ?LookKind {
         const kinds = [_]struct { []const u8, bool, bool }{
             .{ "?=", false, false }, .{ "?!", false, true }, .{ "?<=", true, false }, .{ "?<!", true, true },
@@ -455,13 +455,13 @@ const Parser = struct {
                 p.at += 1;
                 return true;
             },
-            '>' => return p.fail(open, "atomic groups are not served"),
-            '|' => return p.fail(open, "branch reset groups are not served"),
-            '(' => return p.fail(open, "conditional groups are not served"),
-            'R', '&', '0'...'9' => return p.fail(open, "recursion is not regular: not served"),
+            '>' => return p.fail(open, "atomic groups are unsupported"),
+            '|' => return p.fail(open, "branch reset groups are unsupported"),
+            '(' => return p.fail(open, "conditional groups are unsupported"),
+            'R', '&', '0'...'9' => return p.fail(open, "recursion is not regular: unsupported"),
             'P', '<' => {
-                if (p.startsWith("P=")) return p.fail(open, "back-references are not regular: not served");
-                if (p.startsWith("P>")) return p.fail(open, "recursion is not regular: not served");
+                if (p.startsWith("P=")) return p.fail(open, "back-references are not regular: unsupported");
+                if (p.startsWith("P>")) return p.fail(open, "recursion is not regular: unsupported");
                 _ = p.take('P');
                 if (!p.take('<')) return p.fail(open, "unknown group");
                 return p.groupName(open);
@@ -509,7 +509,7 @@ const Parser = struct {
         if (!try p.more()) return null;
         const at = p.at;
         var bounds = try p.bareRepeat() orelse return null;
-        if (p.peek() == '+') return p.fail(p.at, "possessive repeats are not served");
+        if (p.peek() == '+') return p.fail(p.at, "possessive repeats are unsupported");
         bounds.lazy = p.take('?');
         if (try p.more()) {
             const again = p.at;
@@ -607,7 +607,7 @@ const Parser = struct {
             'a' => .{ .character = 0x07 },
             'e' => .{ .character = 0x1b },
             '0' => if (p.at < p.text.len and std.ascii.isDigit(p.text[p.at]))
-                p.fail(at, "octal escapes are not served: write \\xHH")
+                p.fail(at, "octal escapes are unsupported: write \\xHH")
             else
                 .{ .character = 0 },
             'x' => p.hexadecimal(at, 2),
@@ -625,7 +625,7 @@ const Parser = struct {
             'A' => .start,
             'z', 'Z' => .end,
             'b', 'B' => .{ .boundary = value == 'B' },
-            '1'...'9', 'k', 'g' => p.fail(at, "back-references are not regular: not served"),
+            '1'...'9', 'k', 'g' => p.fail(at, "back-references are not regular: unsupported"),
             'c', 'h', 'i', 'j', 'l', 'm', 'o', 'q', 'y', 'C', 'E'...'O', 'Q', 'R', 'T', 'V', 'X', 'Y' => {
                 const instead = dialects.escape(value) orelse return p.fail(at, "unknown escape");
                 return p.failWith(.grammar, at, "unknown escape: write {s}", .{instead});
@@ -820,7 +820,7 @@ test "errors name the offset and what is wrong" {
         .{ .pattern = "ab)c", .message = "at byte 2: ')' closes no group" },
         .{ .pattern = "a|*", .message = "at byte 2: nothing to repeat" },
         .{ .pattern = "a**", .message = "at byte 2: a repeat of a repeat: put the first into a group" },
-        .{ .pattern = "a+++", .message = "at byte 2: possessive repeats are not served" },
+        .{ .pattern = "a+++", .message = "at byte 2: possessive repeats are unsupported" },
         .{ .pattern = "a{3,2}", .message = "at byte 1: the bounds of this repeat are the wrong way round" },
         .{ .pattern = "a{,2}", .message = "at byte 1: a repeat needs a lower bound: write {0,2}" },
         .{ .pattern = "a{,}", .message = "at byte 1: a repeat needs bounds: write * for any number" },
@@ -832,9 +832,9 @@ test "errors name the offset and what is wrong" {
         .{ .pattern = "a(?!b)", .message = "at byte 1: " ++ no_look_around },
         .{ .pattern = "a(?<=b)", .message = "at byte 1: " ++ no_look_around },
         .{ .pattern = "a(?<!b)", .message = "at byte 1: " ++ no_look_around },
-        .{ .pattern = "(?>a)", .message = "at byte 0: atomic groups are not served" },
-        .{ .pattern = "(a)\\1", .message = "at byte 3: back-references are not regular: not served" },
-        .{ .pattern = "(?P<x>a)(?P=x)", .message = "at byte 8: back-references are not regular: not served" },
+        .{ .pattern = "(?>a)", .message = "at byte 0: atomic groups are unsupported" },
+        .{ .pattern = "(a)\\1", .message = "at byte 3: back-references are not regular: unsupported" },
+        .{ .pattern = "(?P<x>a)(?P=x)", .message = "at byte 8: back-references are not regular: unsupported" },
         .{ .pattern = "a\\b", .message = "at byte 1: " ++ no_look_around },
         .{ .pattern = "\u{e9}[z-a]", .message = "at byte 3: the ends of this range are the wrong way round" },
         .{ .pattern = "[\\d-x]", .message = "at byte 1: a range needs a character at each end" },
@@ -844,12 +844,12 @@ test "errors name the offset and what is wrong" {
         .{ .pattern = "x\\x4", .message = "at byte 1: this escape needs 2 hexadecimal digits, or one to six in braces" },
         .{ .pattern = "\\u{d800}", .message = "at byte 0: a surrogate is no character" },
         .{ .pattern = "\\x{110000}", .message = "at byte 0: there is no character after U+10FFFF" },
-        .{ .pattern = "a^b", .message = "at byte 1: a start anchor is served only at the start of the pattern" },
-        .{ .pattern = "(a|b^)", .message = "at byte 4: a start anchor is served only at the start of the pattern" },
-        .{ .pattern = "a$b", .message = "at byte 1: an end anchor is served only at the end of the pattern" },
-        .{ .pattern = "(a$|b)c", .message = "at byte 2: an end anchor is served only at the end of the pattern" },
-        .{ .pattern = "(^a)*", .message = "at byte 1: an anchor within what is repeated is not served" },
-        .{ .pattern = "(?m)^a", .message = "at byte 4: anchors of lines, of the flag m, are not served" },
+        .{ .pattern = "a^b", .message = "at byte 1: a start anchor is supported only at the start of the pattern" },
+        .{ .pattern = "(a|b^)", .message = "at byte 4: a start anchor is supported only at the start of the pattern" },
+        .{ .pattern = "a$b", .message = "at byte 1: an end anchor is supported only at the end of the pattern" },
+        .{ .pattern = "(a$|b)c", .message = "at byte 2: an end anchor is supported only at the end of the pattern" },
+        .{ .pattern = "(^a)*", .message = "at byte 1: an anchor within what is repeated is unsupported" },
+        .{ .pattern = "(?m)^a", .message = "at byte 4: anchors of lines, of the flag m, are unsupported" },
         .{ .pattern = "(?q)", .message = "at byte 2: unknown flag or kind of group" },
         .{ .pattern = "ab\xff", .message = "at byte 2: the pattern is not valid UTF-8" },
         .{ .pattern = "a\\", .message = "at byte 1: a '\\' at the end of the pattern" },

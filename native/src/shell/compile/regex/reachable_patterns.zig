@@ -108,7 +108,7 @@ const Search = struct {
         return s.table.rows[@as(usize, state) * s.table.n_classes ..][0..s.table.n_classes];
     }
 
-    /// Goes on to a state that was not entered, or back when there is none.
+    /// Continues to a state that was not entered, or back when there is none.
     fn visitNext(s: *Search) Allocator.Error!void {
         const visit = &s.path.items[s.path.items.len - 1];
         for (s.row(visit.state)[visit.class..]) |to| {

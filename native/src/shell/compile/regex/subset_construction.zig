@@ -293,7 +293,7 @@ pub const SubsetConstruction = struct {
         return state;
     }
 
-    /// Whether the first pattern matches, and goes on to whatever follows.
+    /// Whether the first pattern matches, and continues to whatever follows.
     fn isDecided(s: *const SubsetConstruction, set: []const u32) bool {
         return s.patterns.len > 0 and s.patterns[0].open and set.len == 1 and set[0] == 0;
     }
@@ -309,7 +309,7 @@ pub const SubsetConstruction = struct {
         return true;
     }
 
-    /// Drops the patterns behind the first that is not soft: they never win. Behind the match of the very first
+    /// Drops the patterns after the first that is not soft: they never win. After the match of the very first
     /// that is open nothing does.
     fn dropHidden(s: *SubsetConstruction) void {
         if (s.first_hard == 0 and s.patterns[0].open) {

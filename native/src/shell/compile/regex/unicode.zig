@@ -214,7 +214,7 @@ fn appendExtensions(gpa: Allocator, ranges: *ArrayList(Range), script: u8, negat
 
 /// Appends the code points for which bit b of `truth` is set, where bit i of b says whether list i has them. Lists ascend.
 fn sweep(gpa: Allocator, ranges: *ArrayList(Range), lists: []const []const Range, truth: u8) Allocator.Error!void {
-    var passed: [3]usize = @splat(0); // edges of each list: where a range begins, and behind its end
+    var passed: [3]usize = @splat(0); // edges of each list: where a range begins, and after its end
     var at: u32 = 0;
     while (at <= last_code_point) {
         var bits: u3 = 0;

@@ -42,7 +42,7 @@ pub fn replace(f: *Formula) Allocator.Error!void {
 const Search = struct {
     f: *const Formula,
     looks: u32 = 0,
-    /// Of all branches, one behind the other: what holds together in each.
+    /// Of all branches, one after the other: what holds together in each.
     parts: ArrayList(NodeId) = .empty,
     branches: ArrayList(Branch) = .empty,
 

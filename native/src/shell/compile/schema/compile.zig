@@ -24,7 +24,7 @@ const Automata = @import("engine").shared_dfa.Automata;
 const apart = @import("apart.zig");
 const fold = @import("fold.zig").fold;
 const Compiler = @import("compiler.zig").Compiler;
-const spelt = @import("spelt.zig");
+const spelled = @import("spelled.zig");
 const always = @import("formula.zig").always;
 const Style = @import("../parameters/style.zig").Style;
 
@@ -41,14 +41,14 @@ pub const Additional = enum(u1) {
 pub const Options = struct {
     /// Of schemas that do not say theirs.
     draft: Draft = .draft2020_12,
-    /// What cannot be served is left out with a warning.
+    /// What cannot be supported is left out with a warning.
     lenient: bool = false,
     /// Of the documents.
     form: Form = .{},
     additional: Additional = .allow,
     /// What references to other documents lead to.
     documents: Documents = .{},
-    /// By their numbers in `escape_letters`: strings and keys have no character that is spelt so.
+    /// By their numbers in `escape_letters`: strings and keys have no character that is spelled so.
     refused_escapes: u8 = 0,
     /// Nor any of the texts that the schema lists as `excludes` of its `x-guidance`.
     excludes: bool = false,
@@ -195,11 +195,11 @@ pub const Read = struct {
         r.in_documents = if (r.excluded.len == 0 and refused == 0)
             always
         else
-            try c.everywhere(try spelt.inDocuments(c.arena, r.excluded, refused));
+            try c.everywhere(try spelled.inDocuments(c.arena, r.excluded, refused));
         r.as_it_is = if (r.excluded.len == 0)
             always
         else
-            try c.formula.add(.{ .string_matches = try c.dfas.ofPattern(try spelt.asTheyAre(c.arena, r.excluded)) });
+            try c.formula.add(.{ .string_matches = try c.dfas.ofPattern(try spelled.asTheyAre(c.arena, r.excluded)) });
     }
 
     /// lark/guidance.zig has looked at them; a file may have others.

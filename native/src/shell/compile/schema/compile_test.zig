@@ -323,7 +323,10 @@ test "references" {
             .formula = "all(members0-1 {..^0})",
         },
         .{ .schema = "{\"$ref\":\"#/$defs/a\"}", .formula = "at #/$ref: there is no \"#/$defs/a\"" },
-        .{ .schema = "{\"items\":{\"$ref\":\"other.json#/a\"}}", .formula = "at #/items/$ref: there is no \"other.json#/a\": pass other documents with documents, in a grammar with imports" },
+        .{
+            .schema = "{\"items\":{\"$ref\":\"other.json#/a\"}}",
+            .formula = "at #/items/$ref: there is no \"other.json#/a\": pass other documents with documents, in a grammar with imports",
+        },
         .{ .schema = "{\"items\":{\"$ref\":\"#x\"}}", .formula = "at #/items/$ref: there is no \"#x\"" },
         .{ .schema = "{\"$ref\":\"#/title\",\"title\":\"x\"}", .formula = "at #/$ref: this leads to what is no schema" },
         .{
@@ -417,7 +420,11 @@ test "other documents come from the caller" {
             .formula = "at http://h/other#/$defs/b/type: must be a string, or an array of strings",
             .options = options,
         },
-        .{ .schema = "{\"$ref\":\"http://h/another\"}", .formula = "at #/$ref: there is no \"http://h/another\": pass other documents with documents, in a grammar with imports", .options = options },
+        .{
+            .schema = "{\"$ref\":\"http://h/another\"}",
+            .formula = "at #/$ref: there is no \"http://h/another\": pass other documents with documents, in a grammar with imports",
+            .options = options,
+        },
         .{
             .schema = "{\"$ref\":\"http://h/broken\"}",
             .formula = "in \"http://h/broken\": the schema is not JSON: at byte 9: a value is missing here",
@@ -447,7 +454,7 @@ test "other documents come from the caller" {
     }) |case| try expectFormula(case);
 }
 
-test "what cannot be served is an error, or with `lenient` a warning" {
+test "what cannot be supported is an error, or with `lenient` a warning" {
     const nine = "{\"properties\":{\"a\":true}}" ++ ",{\"properties\":{\"a\":true}}";
     const schema = "{\"unevaluatedProperties\":false,\"allOf\":[" ++
         ("{\"anyOf\":[" ++ nine ++ "," ++ nine ++ "," ++ nine ++ "," ++ nine ++ "," ++ nine ++ "]}") ++ "]}";
@@ -462,7 +469,7 @@ test "what cannot be served is an error, or with `lenient` a warning" {
         .schema = "{\"pattern\":\"(a)\\\\1\"}",
         .formula = "true",
         .options = .{ .lenient = true },
-        .warnings = "at #/pattern: at byte 3: back-references are not regular: not served: it is not enforced",
+        .warnings = "at #/pattern: at byte 3: back-references are not regular: unsupported: it is not enforced",
     });
 }
 

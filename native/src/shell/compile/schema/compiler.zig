@@ -384,7 +384,7 @@ pub const Compiler = struct {
         };
     }
 
-    /// Whether an integer is spelt as it must be.
+    /// Whether an integer is spelled as it must be.
     fn isCanonical(text: []const u8) bool {
         if (text[0] == '0') return text.len == 1;
         for (text) |byte| if (!std.ascii.isDigit(byte)) return false;
@@ -425,7 +425,7 @@ pub const Compiler = struct {
         }
     }
 
-    /// Null if it cannot be served and that is only a warning.
+    /// Null if it cannot be supported and that is only a warning.
     pub fn patternOf(c: *Compiler, s: *const Subject, keyword: Keyword, pattern: []const u8) Error!?u32 {
         const of = s.get(keyword).?;
         const object, const key = if (of.* == .object) .{ of.object, pattern } else .{ s.object, @tagName(keyword) };
@@ -554,7 +554,7 @@ pub const Compiler = struct {
             if (keyword == members) try c.addMembers(s);
             if (s.get(keyword) == &member.value) try c.addNaming(s, keyword, &member.value);
         }
-        // Behind them what applies to some objects only.
+        // After them what applies to some objects only.
         for ([_]Keyword{ .dependentRequired, .dependentSchemas, .dependencies }) |keyword| try c.addDependencies(s, keyword);
         if (s.get(.@"if")) |value| try c.addConditional(s, value);
         try c.close(s);
@@ -702,7 +702,7 @@ pub const Compiler = struct {
         try c.references.warn("at {s}: " ++ format, .{place} ++ args);
     }
 
-    /// What cannot be served: an error, or with `lenient` a warning.
+    /// What cannot be supported: an error, or with `lenient` a warning.
     fn refuse(c: *Compiler, object: Object, key: []const u8, reason: []const u8) Error!void {
         if (!c.is_lenient) return c.references.fail(object, key, reason);
         try c.warn(object, key, "{s}: it is not enforced", .{reason});

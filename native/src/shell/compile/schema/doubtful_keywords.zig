@@ -1,4 +1,4 @@
-//! What a schema may say, and seldom means: keywords that have no effect where they stand. A warning each, by place.
+//! What a schema may say, and seldom means: keywords that have no effect where they stand. A warning each, with contextual lexing.
 //! `c` is the compiler, which imports this file.
 
 const std = @import("std");

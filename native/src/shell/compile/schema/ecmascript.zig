@@ -245,7 +245,7 @@ const Parser = struct {
     fn failGroup(p: *Parser, open: usize) diagnostic.Error {
         const rest = p.text[p.at + 1 ..];
         if (std.mem.startsWith(u8, rest, "P<")) return p.fail(open, "ECMAScript has no (?P<name>...): write (?<name>...)");
-        if (std.mem.startsWith(u8, rest, "P=")) return p.fail(open, "back-references are not regular: not served");
+        if (std.mem.startsWith(u8, rest, "P=")) return p.fail(open, "back-references are not regular: unsupported");
         return p.fail(open, switch (if (rest.len > 0) rest[0] else 0) {
             'a', 'i', 'm', 's', 'u', 'x', '-', '^' => no_flags,
             '#' => "ECMAScript patterns have no comments: leave it out",
@@ -339,10 +339,10 @@ const Parser = struct {
             'x' => .{ .character = try p.hexadecimal(at, 2) },
             'u' => .{ .character = try p.codePoint(at) },
             '0' => if (p.peek() != null and std.ascii.isDigit(p.text[p.at]))
-                p.fail(at, "octal escapes are not served: write \\xHH")
+                p.fail(at, "octal escapes are unsupported: write \\xHH")
             else
                 .{ .character = 0 },
-            '1'...'9', 'k' => p.fail(at, "back-references are not regular: not served"),
+            '1'...'9', 'k' => p.fail(at, "back-references are not regular: unsupported"),
             'a', 'e', 'g'...'j', 'l', 'm', 'o', 'q', 'y', 'z', 'A'...'C', 'E'...'O', 'Q', 'R', 'T'...'V', 'X'...'Z' => {
                 const instead = dialects.escape(value) orelse return p.fail(at, "unknown escape");
                 return p.failWith(.grammar, at, "ECMAScript has no \\{s}: write {s}", .{ p.text[at + 1 .. p.at], instead });

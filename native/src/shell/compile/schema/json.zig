@@ -1,4 +1,4 @@
-//! Reads JSON (RFC 8259), strictly, into a tree: UTF-8 without BOM, no key twice, numbers as they are spelt.
+//! Reads JSON (RFC 8259), strictly, into a tree: UTF-8 without BOM, no key twice, numbers as they are spelled.
 //! Without recursion, so that no text can exhaust the caller's stack.
 
 const std = @import("std");
@@ -22,7 +22,7 @@ pub const nesting_max = 1000;
 pub const Value = union(enum) {
     null,
     boolean: bool,
-    /// As it is spelt.
+    /// As it is spelled.
     number: []const u8,
     /// Its content: a slice of the text if nothing in it is escaped. A surrogate without its other half is
     /// encoded as if it were a character.
@@ -57,7 +57,7 @@ inline fn isSame(x: []const u8, y: []const u8) bool {
 pub const Member = struct { key: []const u8, value: Value };
 
 /// The tree lives in `arena` and lends strings and numbers from `text`. Objects are numbered from
-/// `n_objects` on, which is moved behind them.
+/// `n_objects` on, which is moved after them.
 pub fn read(gpa: Allocator, arena: Allocator, text: []const u8, n_objects: *u32, budget: *Budget, diag: *Diagnostic) Error!Value {
     if (text.len > bytes_max) return diag.fail(.limit, "{d} bytes of JSON Schema are more than {d}", .{ text.len, bytes_max });
     var reader: Reader = .{ .gpa = gpa, .arena = arena, .text = text, .n_objects = n_objects, .budget = budget, .diag = diag };
@@ -158,7 +158,7 @@ const Reader = struct {
         return if (is_object) '}' else ']';
     }
 
-    /// Behind a child: whether what is open ends here. Else it stands before the next one.
+    /// After a child: whether what is open ends here. Else it stands before the next one.
     fn isClosed(r: *Reader) Error!bool {
         const is_object = r.open[r.depth - 1].is_object;
         const byte = try r.peek();
@@ -273,7 +273,7 @@ const Reader = struct {
         return out.items;
     }
 
-    /// From behind the backslash; where it ends.
+    /// From after the backslash; where it ends.
     fn escape(r: *Reader, out: *ArrayList(u8), at: usize) Error!usize {
         const byte: u8 = switch (if (at < r.text.len) r.text[at] else 0) {
             '"', '\\', '/' => |same| same,
@@ -305,7 +305,7 @@ const Reader = struct {
         return end_at;
     }
 
-    /// The four digits behind the `u` at `at`.
+    /// The four digits after the `u` at `at`.
     fn unit(r: *Reader, at: usize) Error!u16 {
         var value: u16 = 0;
         for (1..5) |i| {

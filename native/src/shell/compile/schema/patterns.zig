@@ -237,7 +237,7 @@ const Places = struct {
     any: *const Node,
     /// The same, with one byte of a character at least.
     some: *const Node,
-    /// All before a place that is behind a character of a word (1), or behind another or none (0); all after a
+    /// All before a place that is after a character of a word (1), or after another or none (0); all after a
     /// place likewise.
     before: [2]*const Node,
     after: [2]*const Node,

@@ -279,7 +279,8 @@ pub const References = struct {
 
     fn failMissing(r: *References, text: []const u8, object: Object, keyword: []const u8) diagnostic.Error {
         var buffer: [300]u8 = undefined;
-        const reason = message.print(&buffer, "there is no {f}: pass other documents with documents, in a grammar with imports", .{quoted(text)});
+        const format = "there is no {f}: pass other documents with documents, in a grammar with imports";
+        const reason = message.print(&buffer, format, .{quoted(text)});
         return r.fail(object, keyword, reason);
     }
 

@@ -87,7 +87,7 @@ fn show(spec: *const Spec, dfas: []const patterns.Dfa, string: []const u8) void 
     std.debug.print("{d} to {d} characters, {d} excluded, after '{s}'\n", .{ spec.length.min, spec.length.max, spec.excluded.len, string });
 }
 
-test "automata of strings take each byte exactly if a string of the set goes on so" {
+test "automata of strings take each byte exactly if a string of the set continues so" {
     const gpa = testing.allocator;
     var arena: Arena = .init(gpa);
     defer arena.deinit();

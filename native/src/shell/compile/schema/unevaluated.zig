@@ -1,7 +1,7 @@
 //! unevaluatedProperties and unevaluatedItems, as formulas without a memory of what was evaluated. Which
 //! members and items the schemas beside the keyword evaluate depends on which of those hold that need not;
 //! so cases are told apart by them, and in each case the keyword is `additionalProperties` (or the items
-//! behind a prefix) with all keys that are evaluated there.
+//! after a prefix) with all keys that are evaluated there.
 
 const std = @import("std");
 const engine = @import("engine").schema;
@@ -99,7 +99,7 @@ fn Lowering(comptime Compiler: type) type {
 
             l.conditions.clearRetainingCapacity();
             try l.conditions.appendSlice(arena, conditions);
-            // What was added lies behind these lengths.
+            // What was added lies after these lengths.
             l.evaluated.all = evaluated.all;
             l.evaluated.is_named = evaluated.is_named;
             l.evaluated.n_prefix = evaluated.n_prefix;

@@ -20,7 +20,7 @@ pub fn withoutFragment(uri: []const u8) []const u8 {
     return uri[0 .. std.mem.findScalar(u8, uri, '#') orelse uri.len];
 }
 
-/// Behind the `#`; empty if there is none.
+/// After the `#`; empty if there is none.
 pub fn fragment(uri: []const u8) []const u8 {
     const at = std.mem.findScalar(u8, uri, '#') orelse return "";
     return uri[at + 1 ..];

@@ -47,6 +47,8 @@ fn textOf(tag: *const Tag) ?[]const u8 {
 }
 
 fn hashOf(tag: *const Tag, text: []const u8) u64 {
-    const seed = @as(u64, @backingInt(std.meta.activeTag(tag.content))) << 8 | if (tag.style) |style| @as(u64, @backingInt(style)) + 1 else 0;
+    const content: u64 = @backingInt(std.meta.activeTag(tag.content));
+    const style: u64 = if (tag.style) |one| @as(u64, @backingInt(one)) + 1 else 0;
+    const seed = content << 8 | style;
     return std.hash.Wyhash.hash(seed, text) >> 1;
 }

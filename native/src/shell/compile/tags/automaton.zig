@@ -1,4 +1,4 @@
-//! Makes the automaton of free text: of triggers and excluded texts that may begin anywhere, and behind a trigger, of
+//! Makes the automaton of free text: of triggers and excluded texts that may begin anywhere, and after a trigger, of
 //! the begin texts that can still be meant.
 
 const std = @import("std");
@@ -67,7 +67,7 @@ const Builder = struct {
     closings: []u32 = &.{},
     /// [row]: where its end text may follow, or another part.
     goings_on: []u32 = &.{},
-    /// [trigger]: where its begin texts go on.
+    /// [trigger]: where its begin texts continue.
     behind: []u32 = &.{},
     /// Symbols and edges that are looked at up to the next check of the budget.
     left: usize = check_interval,

@@ -10,7 +10,7 @@ const Symbol = @import("engine").tag_symbols.Symbol;
 /// What it means that a text was read.
 pub const Outcome = union(enum) {
     part: u32,
-    /// Free text goes on.
+    /// Free text continues.
     outside,
 };
 
@@ -22,14 +22,14 @@ pub const BeginTexts = struct {
     nodes: ArrayList(Node) = .empty,
     edges: ArrayList(Edge) = .empty,
     chains: ArrayList(Symbol) = .empty,
-    /// Nodes that several symbols go on from.
+    /// Nodes that several symbols continue from.
     branches: ArrayList(u32) = .empty,
     n_pending: u32 = 0,
 
     const Node = struct {
         /// The first one.
         edge: u32 = none,
-        /// Without edges: what goes on alone, and what it leads to. With edges: a text that ends here, if there is one.
+        /// Without edges: what continues alone, and what it leads to. With edges: a text that ends here, if there is one.
         tail: []const Symbol = &.{},
         outcome: ?Outcome = null,
         /// Its state, or the first of its tail. Unknown before `number`.
@@ -42,7 +42,7 @@ pub const BeginTexts = struct {
         return @intCast(b.nodes.items.len - 1);
     }
 
-    /// Adds a text. One that begins another is a part that begins as soon as the text goes on otherwise.
+    /// Adds a text. One that begins another is a part that begins as soon as the text continues otherwise.
     pub fn add(b: *BeginTexts, root: u32, text: []const Symbol, outcome: Outcome) (Allocator.Error || error{Ambiguous})!void {
         var at = root;
         var rest = text;
@@ -106,7 +106,7 @@ pub const BeginTexts = struct {
         return first;
     }
 
-    /// Where only one symbol goes on a chain leads, whose end is written later.
+    /// Where only one symbol continues a chain leads, whose end is written later.
     fn visit(b: *BeginTexts, n_text: u32, root: u32, pending: *ArrayList(u32)) Allocator.Error!void {
         var stack: ArrayList(u32) = .empty;
         try stack.append(b.arena, root);
@@ -141,7 +141,7 @@ pub const BeginTexts = struct {
         return if (node.edge == none and node.tail.len == 0) code.of(node.outcome.?) else node.state;
     }
 
-    /// The state in which nothing behind a root was read.
+    /// The state in which nothing after a root was read.
     pub fn stateOf(b: *const BeginTexts, root: u32) u32 {
         return b.nodes.items[root].state;
     }
@@ -168,7 +168,7 @@ pub const BeginTexts = struct {
         }
     }
 
-    /// The part that begins unless a longer text goes on.
+    /// The part that begins unless a longer text continues.
     pub fn pendingOf(b: *const BeginTexts, branch: u32) u32 {
         return b.nodes.items[branch].outcome.?.part;
     }

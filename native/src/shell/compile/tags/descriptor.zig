@@ -93,7 +93,7 @@ pub const Tag = struct {
     row: ?u32 = null,
 };
 
-/// A begin text, tags one behind the other with a text in between, and an end text.
+/// A begin text, tags one after the other with a text in between, and an end text.
 pub const Row = struct {
     place: []const u8,
     begin: Marker,

@@ -17,7 +17,7 @@ pub const Marker = struct {
     /// As it is shown in messages.
     text: []const u8 = "",
 
-    /// One behind the other.
+    /// One after the other.
     pub fn joined(arena: Allocator, markers: []const Marker) Allocator.Error!Marker {
         var list: ArrayList(Symbol) = .empty;
         var text: ArrayList(u8) = .empty;
@@ -161,7 +161,7 @@ const Control = struct {
     is_text: []bool = &.{},
     first_bytes: [256]bool = @splat(false),
 
-    /// The last one that is not behind a text in their order: all that the text begins with begin that one, or are it.
+    /// The last one that is not after a text in their order: all that the text begins with begin that one, or are it.
     fn before(control: *const Control, tokens: *const Tokens, text: []const u8) ?u32 {
         var low: usize = 0;
         var high = control.tokens.len;

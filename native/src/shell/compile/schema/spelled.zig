@@ -1,4 +1,4 @@
-//! Strings that are spelt without some texts, as patterns over their contents.
+//! Strings that are spelled without some texts, as patterns over their contents.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -6,7 +6,7 @@ const ArrayList = @import("engine").array_list.ArrayList;
 const message = @import("message");
 const escapes = @import("engine").schema_escapes;
 
-/// Behind the backslash, of all that canonical texts have.
+/// After the backslash, of all that canonical texts have.
 pub const escape_letters = "\"\\bfnrtu";
 
 /// Of strings in JSON: between the quotes of their canonical text there is none of `texts`, and no escape of `refused`
@@ -17,10 +17,10 @@ pub fn inDocuments(arena: Allocator, texts: []const []const u8, refused: u8) All
         try w.add(null, text);
         for (escapes.canonical) |one| {
             var buffer: [6]u8 = undefined;
-            const spelt = message.print(&buffer, "\\{s}", .{one.escape});
-            for (1..spelt.len) |from| {
-                const n = @min(spelt.len - from, text.len);
-                if (std.mem.eql(u8, spelt[from..][0..n], text[0..n])) try w.add(one.character, text[n..]);
+            const spelled = message.print(&buffer, "\\{s}", .{one.escape});
+            for (1..spelled.len) |from| {
+                const n = @min(spelled.len - from, text.len);
+                if (std.mem.eql(u8, spelled[from..][0..n], text[0..n])) try w.add(one.character, text[n..]);
             }
         }
     }
@@ -45,10 +45,10 @@ pub fn asTheyAre(arena: Allocator, texts: []const []const u8) Allocator.Error![]
 
 const Writer = struct {
     arena: Allocator,
-    /// Patterns of contents that are spelt with one of the texts.
+    /// Patterns of contents that are spelled with one of the texts.
     ways: ArrayList([]const u8) = .empty,
 
-    /// Adds what is spelt with `text`, behind a character whose escape may have ended before it; nothing, if nothing is.
+    /// Adds what is spelled with `text`, after a character whose escape may have ended before it; nothing, if nothing is.
     fn add(w: *Writer, first: ?u8, text: []const u8) Allocator.Error!void {
         var way: ArrayList(u8) = .empty;
         if (first) |character| try appendByte(w.arena, &way, character);
@@ -65,7 +65,7 @@ const Writer = struct {
         try w.ways.append(w.arena, way.items);
     }
 
-    /// Of an escape, behind the backslash, which may go on behind the text. Returns what is left; null if there is none.
+    /// Of an escape, after the backslash, which may continue after the text. Returns what is left; null if there is none.
     fn addEscape(w: *Writer, way: *ArrayList(u8), text: []const u8) Allocator.Error!?[]const u8 {
         var n: usize = 0;
         var left: []const u8 = "";
