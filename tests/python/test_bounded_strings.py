@@ -123,3 +123,14 @@ def test_a_million_characters_are_counted(vocabulary: Vocabulary, tmp_path: Path
     )
     with pytest.raises(LimitError, match="maxLength 1000001 is more than 1000000"):
         compiled(vocabulary, "glm_xml", {"type": "string", "maxLength": 10**6 + 1})
+
+
+@pytest.mark.parametrize("style", OPENED)
+def test_the_length_of_one_choice_is_not_that_of_another(vocabulary: Vocabulary, style: str) -> None:
+    short, long = {"type": "string", "maxLength": 2}, {"type": "string", "minLength": 4}
+    for choices in [short, {"type": "null"}, long], [{"type": "null"}, long, short], [long, short, {"type": "null"}]:
+        constraint = compiled(vocabulary, style, {"anyOf": choices})
+        for length, is_allowed in [(1, True), (2, True), (3, False), (4, True), (300, True)]:
+            close = b"</arg_value>" if style == "glm_xml" else b"\n</parameter>"
+            text = OPENED[style].encode() + b"\n" * (style == "qwen_xml") + b"x" * length + close
+            assert goes(Matcher(constraint), list(text)) == is_allowed

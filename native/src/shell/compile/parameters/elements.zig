@@ -75,6 +75,9 @@ pub const Elements = struct {
     /// By node.
     others: NumberMap = .{},
     of_others: ArrayList([]const Other) = .empty,
+    /// By node.
+    without_length: NumberMap = .{},
+    of_without_length: ArrayList(Bounded) = .empty,
     /// Terminals: of strings by node and the types of other values; of what is before a value by name and type; of what
     /// closes values by name.
     strings: NumberMap = .{},
@@ -208,9 +211,17 @@ pub const Elements = struct {
 
     /// The strings of a node, with bounds of their length apart from the rest, where all of them have these.
     fn withoutLength(e: *Elements, node: NodeId) Error!Bounded {
+        if (e.without_length.get(node)) |known| return e.of_without_length.items[known];
         const s = &e.sets;
         try s.depth.enter(e.to.ctx.diag);
         defer s.depth.leave();
+        const found = try e.findBounded(node);
+        try e.without_length.putItem(e.arena, node, Bounded, &e.of_without_length, found);
+        return found;
+    }
+
+    fn findBounded(e: *Elements, node: NodeId) Error!Bounded {
+        const s = &e.sets;
         const f = s.formula;
         switch (f.nodes.items[node]) {
             .string_length => |bounds| return .{ .values = ast.anything, .length = bounds },
@@ -224,16 +235,21 @@ pub const Elements = struct {
                 }
                 return .{ .values = try s.both(wanted.items, &.{}), .length = length };
             },
-            .any => |range| {
-                var only: ?NodeId = null;
-                for (strings.childrenOf(f, range)) |child| if ((try e.types.of(child)).string) {
-                    if (only != null) break;
-                    only = child;
-                } else if (only) |one| return e.withoutLength(one);
-            },
+            .any => |range| if (try e.onlyOfStrings(strings.childrenOf(f, range))) |one| return e.withoutLength(one),
             else => {},
         }
         return .{ .values = try s.of(node) };
+    }
+
+    /// The one of some nodes that strings may satisfy; null if there are none or several.
+    fn onlyOfStrings(e: *Elements, nodes: []const NodeId) Error!?NodeId {
+        var only: ?NodeId = null;
+        for (nodes) |node| {
+            if (!(try e.types.of(node)).string) continue;
+            if (only != null) return null;
+            only = node;
+        }
+        return only;
     }
 
     /// Null if it cannot be counted, or there is none.
