@@ -81,6 +81,8 @@ class Recognizer:
         return state
 
     def can_stop(self, state: State) -> bool:
+        if state.mode in ("behind", "row"):
+            state = self._chosen(state) or state
         if state.mode == "part":
             assert state.part is not None
             ends_itself = not state.part.end and not state.part.row and state.n_parts + 1 >= self.at_least
@@ -96,28 +98,42 @@ class Recognizer:
                 return State("free", b"", 0) if text.endswith(self.after) else state._replace(text=text)
             case "free":
                 return self._take_free(state, byte)
-            case "behind":
-                return self._chosen(state._replace(text=state.text + byte))
+            case "behind" | "row":
+                return self._take_choice(state, byte)
             case "part":
                 return self._take_in_part(state, byte)
-            case "row":
-                return self._in_row(state._replace(text=state.text + byte))
         return None
 
-    def _in_row(self, state: State) -> State | None:
-        part = state.part
-        assert part is not None
-        assert part.row is not None
-        is_last = self.stop_after_first or state.n_parts == self.at_most
-        if state.text == part.row.end:
-            return State("finished" if self.stop_after_first else "free", b"", state.n_parts)
-        choices = [part.row.end]
-        for other in self.parts:
-            if other.row is part.row and not is_last:
-                choices.append(other.row.separator + other.own_begin)
-                if state.text == choices[-1]:
-                    return State("part", b"", state.n_parts, other, other.language.begin())
-        return state if any(choice.startswith(state.text) for choice in choices) else None
+    def _choices(self, state: State) -> list[tuple[bytes, State]]:
+        """The texts of which one follows a trigger, or a part of a row, and what each leads to."""
+
+        def start(part: Part) -> State:
+            return State("part", b"", state.n_parts, part, part.language.begin())
+
+        if state.mode == "behind":
+            return [(part.begin, start(part)) for part in self.parts]
+        assert state.part is not None
+        row = state.part.row
+        assert row is not None
+        choices = [(row.end, State("finished" if self.stop_after_first else "free", b"", state.n_parts))]
+        if not self.stop_after_first and state.n_parts != self.at_most:
+            choices += [(row.separator + part.own_begin, start(part)) for part in self.parts if part.row is row]
+        return choices
+
+    def _chosen(self, state: State) -> State | None:
+        """What begins unless the text continues as a longer choice does."""
+        return next((after for text, after in self._choices(state) if text == state.text), None)
+
+    def _among_choices(self, state: State) -> State | None:
+        longer = [text for text, _ in self._choices(state) if text.startswith(state.text) and text != state.text]
+        return state if longer else self._chosen(state)
+
+    def _take_choice(self, state: State, byte: bytes) -> State | None:
+        longer = self._among_choices(state._replace(text=state.text + byte))
+        if longer is not None:
+            return longer
+        chosen = self._chosen(state)
+        return None if chosen is None else self._take_byte(chosen, byte)
 
     def _take_free(self, state: State, byte: bytes) -> State | None:
         text = state.text + byte
@@ -126,16 +142,10 @@ class Recognizer:
         for trigger in self.triggers:
             if text.endswith(trigger):
                 is_last = state.n_parts == self.at_most
-                return None if is_last else self._chosen(State("behind", trigger, state.n_parts))
+                return None if is_last else self._among_choices(State("behind", trigger, state.n_parts))
         if state.n_parts < self.at_least and not self.may_begin(text[-self.longest :]):
             return None
         return state._replace(text=text)
-
-    def _chosen(self, state: State) -> State | None:
-        for part in self.parts:
-            if part.begin == state.text:
-                return State("part", b"", state.n_parts, part, part.language.begin())
-        return state if any(part.begin.startswith(state.text) for part in self.parts) else None
 
     def _take_in_part(self, state: State, byte: bytes) -> State | None:
         part = state.part

@@ -291,7 +291,7 @@ def test_too_little_memory_to_compile_is_an_error(words: Vocabulary, which: int)
 
 def test_too_many_states_are_an_error(words: Vocabulary) -> None:
     with pytest.raises(LimitError):
-        Constraint.regex(words, "(a{1,1000}){1,1000}")
+        Constraint.regex(words, "((ab){1,1000}){1,1000}")
     with pytest.raises(LimitError):
         Constraint.regex(words, "a{100}", budget=Budget(states_max=50))
     assert Constraint.regex(words, "a{40}", budget=Budget(states_max=50)).recognizer_info.n_states <= 50

@@ -254,6 +254,10 @@ def test_structural_tags_of_xgrammar(descriptor: dict[str, Any], texts: list[str
         assert (matcher.can_stop and matcher.state.span_tokens == len(text.encode())) == (text in texts), text
 
 
+def row_of(end: str, *begins: str) -> dict[str, Any]:
+    return {"begin": "<", "end": end, "tags": [{"begin": begin, "end": "!", "regex": "b"} for begin in begins]}
+
+
 @pytest.mark.parametrize(
     ("error", "arguments", "message"),
     [
@@ -273,9 +277,14 @@ def test_structural_tags_of_xgrammar(descriptor: dict[str, Any], texts: list[str
         (GrammarError, {"tags": [Tag("<a", regex="a"), Tag("<", regex="a")]}, 'begin: "<a" contains tags[1].begin "<"'),
         (GrammarError, {"tags": [Tag("a<b", regex="a"), Tag("<", regex="a")]}, "contains"),
         (GrammarError, {"tags": [Tag("<", regex="a")] * 2}, "contains"),
-        (GrammarError, {"tags": [Tag("<a", regex="a"), Tag("<", regex="a")], "triggers": ["<"]}, "tags[1].begin"),
-        (GrammarError, {"tags": [Tag("<", regex="a"), Tag("<a", regex="a")], "triggers": ["<"]}, "tags[1].begin"),
-        (GrammarError, {"tags": [Tag("<ab", regex="a"), Tag("<a", regex="a")], "triggers": ["<"]}, "tags[1].begin"),
+        (GrammarError, {"tags": [Tag("<a", regex="a"), Tag("<a", regex="b")], "triggers": ["<"]}, "tags[1].begin"),
+        (
+            GrammarError,
+            {"tags": [Tag("<a", regex="a"), Tag("<ab", regex="a"), Tag("<a", regex="b")], "triggers": ["<"]},
+            'tags[2].begin: "<a" is another begin text',
+        ),
+        (GrammarError, {"tags": {"tags": [row_of(">", "a", "a>", "a")]}}, "tags[0].tags[2].begin"),
+        (GrammarError, {"tags": {"tags": [row_of(">", ">a")]}}, "tags[0].tags[0].begin"),
         (GrammarError, {"tags": [Tag("a", regex="a")], "triggers": ["<"]}, 'tags[0].begin: "a" begins with no trigger'),
         (GrammarError, {"tags": [Tag("<a", regex="a")], "triggers": ["<", "b"]}, "triggers[1]: no begin text"),
         (GrammarError, {"tags": [Tag("<a", regex="a")], "triggers": ["<", "x<"]}, "triggers[1]"),
@@ -306,6 +315,40 @@ def test_what_is_wrong(error: type[Exception], arguments: dict[str, Any], messag
     with pytest.raises(error) as raised:
         Constraint.tags(tokens.vocabulary, **arguments)
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(("shorter", "longer", "inside"), [("<", "<a", "b"), ("<a", "<ab", "a"), ("<", "<ab", "b")])
+def test_a_begin_text_may_begin_another(shorter: str, longer: str, inside: str) -> None:
+    """In any order: the longer one counts as long as the text continues with it."""
+    tokens = Tokens([b"<", b"<a", b"<ab", b"a", b"b", b"ab", b"bb", b"!", b"x"])
+    tags = [Tag(shorter, "!", regex="[ab]*"), Tag(longer, "!", regex="x")]
+    parts = [
+        Part(shorter.encode(), b"!", recognizer.of_regex("[ab]*")),
+        Part(longer.encode(), b"!", recognizer.of_regex("x")),
+    ]
+    for order in (1, -1):
+        constraint = Constraint.tags(tokens.vocabulary, tags[::order], triggers=["<"])
+        walk = Walk(constraint, Recognizer(parts, triggers=[b"<"]), tokens)
+        for byte in f"{longer}x!{shorter}{inside}b!":
+            walk.take(tokens.bytes.index(byte.encode()))
+            walk.check()
+        Walk(constraint, Recognizer(parts, triggers=[b"<"]), tokens).at_random(Random(longer), 30)
+
+
+def test_a_begin_text_may_begin_the_end_text_of_its_row() -> None:
+    tokens = Tokens([b"<", b"a", b">", b">>", b">a", b">>a", b"a>", b"a>>", b"!", b"x"])
+    tag = Tag("<", ">>", tags=[Tag("a", "!", regex="a"), Tag(">", "!", regex="a")])
+    constraint = Constraint.tags(tokens.vocabulary, [tag])
+    row = Row(b"", b">>")
+    language = recognizer.of_regex("a")
+    parts = [Part(b"<" + begin, b"!", language, row, begin) for begin in (b"a", b">")]
+    walk = Walk(constraint, Recognizer(parts, triggers=[b"<"]), tokens)
+    for piece in [b"<", b"a", b"a", b"!", b">", b"a", b"!", b">", b">", b"x"]:
+        walk.check()
+        walk.take(tokens.bytes.index(piece))
+    walk.check()
+    for seed in range(5):
+        Walk(constraint, Recognizer(parts, triggers=[b"<"]), tokens).at_random(Random(seed), 20)
 
 
 def test_any_descriptor_may_be_in_messagepack() -> None:

@@ -226,7 +226,7 @@ const Builder = struct {
             error.OutOfMemory => return error.OutOfMemory,
             error.Ambiguous => return b.diag.fail(
                 .grammar,
-                "{s}.begin: {f} is another begin text, or begins with the end text of its row, or that with it",
+                "{s}.begin: {f} is another begin text, or begins with the end text of its row",
                 .{ b.d.tags[tag].place, quoted(b.begins[tag].text) },
             ),
         };
