@@ -594,7 +594,9 @@ static void test_budgets(const eliza_vocab *vocab) {
         CHECK(status == ELIZA_OK || status == ELIZA_ERR_LIMIT);
         eliza_inference_constraint_free(made);
     }
-    static const char *const explosions[] = {"(a{1,1000}b){1,1000}", "((\\w{1,100}b){1,100}c){1,100}", "(a|b)*a(a|b){20}", "(\\w|ab){60000}"};
+    static const char *const explosions[] = {
+        "(a{1,1000}b){1,1000}", "((\\w{1,100}b){1,100}c){1,100}", "(a|b)*a(a|b){20}", "(\\w|ab){60000}",
+    };
     for (size_t i = 0; i < sizeof explosions / sizeof *explosions; i++)
         REFUSES(ELIZA_ERR_LIMIT,
                 eliza_inference_constraint_create_regex(vocab, explosions[i], strlen(explosions[i]), 0, NULL, &made, &error));
