@@ -117,7 +117,7 @@ fn lengthsOf(ctx: *const Context, table: *const TransitionTable) Error!?[]const 
         .rows = table.rows,
         .matches = table.matches,
     };
-    return graph.lengths(ctx);
+    return graph.lengths(ctx, null);
 }
 
 /// The program's lexer has their terminals. ELIZA_ERR_LIMIT: too many states, or too large numbers.
@@ -155,7 +155,8 @@ pub fn build(gpa: Allocator, ctx: *const Context, texts: []const BoundedText, to
         } else 0;
     }
     const graph = try Graph.of(ctx, automaton);
-    const lengths = try graph.lengths(ctx) orelse unreachable; // each was looked at alone
+    // Each was looked at alone, and no text begins in the start of all: a selector comes first.
+    const lengths = try graph.lengths(ctx, dfa.start) orelse unreachable;
     made.lengths = try gpa.dupe(Lengths, lengths);
     made.finish(token_bytes_max);
     if (!made.fits()) return ctx.diag.fail(.limit, "strings of bounded length have too many states: {d}", .{automaton.nStates()});
@@ -188,8 +189,8 @@ const Graph = struct {
         n: u1,
     };
 
-    /// By state; null if some cannot be told.
-    fn lengths(g: *const Graph, ctx: *const Context) Error!?[]const Lengths {
+    /// By state; null if some cannot be told, that of `unused` excepted.
+    fn lengths(g: *const Graph, ctx: *const Context, unused: ?usize) Error!?[]const Lengths {
         const found = try ctx.filled(Lengths, g.matches.len, .{});
         for (found, g.matches) |*one, match| one.some = @intFromBool(match != 0);
         const edges = try g.edgesOf(ctx);
@@ -217,7 +218,7 @@ const Graph = struct {
             }
             try ctx.check();
         }
-        return if (try isSettled(ctx, edges, found)) found else null;
+        return if (try isSettled(ctx, edges, found, unused)) found else null;
     }
 
     /// Whether the edge is the first of a character that leads to where it begins.
@@ -238,7 +239,7 @@ const Graph = struct {
     }
 
     /// Whether all lengths are listed, or follow each other from one that is.
-    fn isSettled(ctx: *const Context, edges: []const Edge, found: []const Lengths) Error!bool {
+    fn isSettled(ctx: *const Context, edges: []const Edge, found: []const Lengths, unused: ?usize) Error!bool {
         // By state, of those with finitely many: the longest, once those after it are known.
         const longest = try ctx.filled(?u32, found.len, null);
         for (0..Lengths.listed) |_| {
@@ -255,7 +256,7 @@ const Graph = struct {
             if (is_done) break;
         }
         for (found, longest, 0..) |one, n, state| {
-            if (state == dfa.dead) continue;
+            if (state == dfa.dead or state == unused) continue;
             if (one.all_from != Lengths.never) {
                 if (one.all_from > Lengths.listed) return false;
             } else if (n == null or n.? >= Lengths.listed) return false;

@@ -123,6 +123,7 @@ pub const Strings = struct {
             .types => |types| return if (types.string) ast.anything else nothing,
             .listed => |range| return s.listed(range),
             .string_length => |bounds| {
+                if (bounds.min > bounds.max) return nothing;
                 return ast.repeat(s.arena, ast.any_character, bounds.min, if (bounds.max == unbounded) null else bounds.max);
             },
             .string_matches => |dfa| return s.automaton(&s.dfas.list.items[dfa].dfa),
