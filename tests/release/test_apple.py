@@ -28,7 +28,7 @@ PUBLIC = set(
     _malloc_size _memcpy _memmove _memset _memset_pattern16 _mmap _munmap _open _opendir _os_unfair_lock_lock
     _os_unfair_lock_unlock _posix_memalign _pthread_attr_destroy _pthread_attr_init _pthread_attr_setguardsize
     _pthread_attr_setstacksize _pthread_create _pthread_join _pthread_self _readdir _readdir$INODE64 _realloc _rename
-    _strlen _sysctlbyname _unlink ___error ___ashlti3 ___udivti3 ___umodti3""".split()
+    _strlen _sysctlbyname _unlink ___error ___ashlti3 ___divti3 ___modti3 ___udivti3 ___umodti3""".split()
 )
 
 
